@@ -197,9 +197,9 @@ class Option:
             UserError: it is no value, or one that this server does not allow.
         """
         if self.kind is tuple:
-            return (
-                value if isinstance(value, tuple) else pairs(value if isinstance(value, list) else [str(value or "")])
-            )
+            if isinstance(value, tuple):
+                return value
+            return pairs(value if isinstance(value, list) else [str(value or "")])
         if self.local_only and not profile.open_models and value != self.default:
             raise UserError(
                 f"This server answers with its own {self.name} only; run the demo yourself to choose another."
@@ -233,36 +233,9 @@ class Option:
         return text if self.kind is str else number
 
 
-def option(
-    default: Any,
-    about: str,
-    *,
-    minimum: float = 0,
-    maximum: float = 0,
-    public: float | None = None,
-    limit: str = "",
-    choices: Iterable[str] = (),
-    local_only: bool = False,
-    label: str = "",
-    shown: Shown = Shown.NOWHERE,
-    flags: tuple[str, ...] = (),
-    metavar: str | None = None,
-) -> Any:
-    """A field of a declaration, with its help text; see ``Option``."""
-    held = Option(
-        help=about,
-        minimum=minimum,
-        maximum=maximum,
-        public=public,
-        limit=limit,
-        choices=_in_words(choices),
-        local_only=local_only,
-        label=label,
-        shown=shown,
-        flags=flags,
-        metavar=metavar,
-    )
-    return dataclasses.field(default=default, metadata={_HELD: held})
+def option(default: Any, about: str, *, choices: Iterable[str] = (), **said: Any) -> Any:
+    """A field of a declaration, with its help text and what else ``Option`` holds."""
+    return dataclasses.field(default=default, metadata={_HELD: Option(help=about, choices=_in_words(choices), **said)})
 
 
 def options_of(declared: type[Any], without: tuple[str, ...] = ()) -> tuple[Option, ...]:
@@ -533,6 +506,13 @@ class ChatSettings:
         return PurePath(self.model).name if self.local else self.model
 
 
+_CHAT_LIMITS = {
+    name: kind
+    for name, kind in typing.get_type_hints(ChatSettings).items()
+    if kind in (int, float) and name != "patience"
+}
+
+
 def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
     """The chat model that the environment names.
 
@@ -557,21 +537,6 @@ def chat_from(environment: Mapping[str, str] = os.environ) -> ChatSettings:
     return replace(named, **limits) if named.model else named
 
 
-_CHAT_LIMITS: dict[str, Any] = {
-    "calls": int,
-    "tokens": int,
-    "seconds": float,
-    "money": float,
-    "price_in": float,
-    "price_out": float,
-    "timeout": float,
-    "longest": float,
-    "retries": int,
-    "reply_tokens": int,
-    "at_once": int,
-}
-
-
 def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
     """The model alone."""
     if environment.get("KGDEMO_CHAT_LOCAL"):
@@ -583,9 +548,9 @@ def _chat_named(environment: Mapping[str, str]) -> ChatSettings:
     return ChatSettings(model, url, key or "none")
 
 
-def gpu_is_lent(environment: Mapping[str, str] = os.environ) -> bool:
+def gpu_is_lent() -> bool:
     """Whether this server has no GPU of its own but borrows one, question by question: Hugging Face's ZeroGPU."""
-    return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "true", "t")
 
 
 def processors() -> int:

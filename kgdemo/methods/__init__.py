@@ -1,4 +1,4 @@
-"""Reasoning methods: one file or small folder for each system of the papers, and the registry that names them.
+"""Reasoning methods: one file for each system of the papers, and the registry that names them.
 
 A method is a generator of events, ``run(query, resources, settings)``; it asks the reasoner for decisions and shows
 nothing itself. Begin with ``gcr.py``, the main system; to add a method, write a file here and import it below.
@@ -6,16 +6,7 @@ nothing itself. Begin with ``gcr.py``, the main system; to add a method, write a
 
 # Importing a method registers it; the order of the imports is the order in which methods are listed.
 # isort: off
-from kgdemo.methods import without_graph, retrieval, dog, fidelis, gcr, grounding
+from kgdemo.methods import without_graph, retrieval, dog, fidelis, gcr, grounding  # noqa: F401
 from kgdemo.methods.registry import METHODS, method_named
 
-__all__ = [
-    "METHODS",
-    "dog",
-    "fidelis",
-    "gcr",
-    "grounding",
-    "method_named",
-    "retrieval",
-    "without_graph",
-]
+__all__ = ["METHODS", "method_named"]

@@ -20,6 +20,7 @@ from typing import Any
 from kgdemo.answering.answer_sets import conclude, show, without_reasoner
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.decoding.base import Hypothesis
 from kgdemo.events import (
     WITHOUT_GRAPH,
     AnswerFinal,
@@ -33,15 +34,16 @@ from kgdemo.events import (
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
+from kgdemo.methods.hop_lists import topic_starts
 from kgdemo.methods.registry import register
 from kgdemo.methods.search_branch import (
     Branch,
     answers_behind,
     constrained_branch,
     limits_of,
-    too_long,
+    report_unconstrained,
+    too_long_notice,
     unconstrained_branch,
-    ungrounded,
 )
 from kgdemo.models.base import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
@@ -127,23 +129,12 @@ def decode_paths(
                 branches.remove(branch)
             else:
                 yield step
-    evidence, beliefs = yield from _grounded(
-        constrained,
-        unconstrained,
-        ids,
-        scorer_for(query, resources),
-        resources,
-        settings.ranking,
-        settings.beams,
-        settings.hops,
-        # another ranking takes the model at its word, and forced tokens say how paths begin
-        read_unseen=settings.ranking == "pooled" and not settings.forced,
-        believe=not examples and judges(resources),  # behind worked examples the model's beliefs are others
-    )
+    believe = not examples and judges(resources)  # behind worked examples the model's beliefs are others
+    evidence, beliefs = yield from _grounded(constrained, unconstrained, query, resources, settings, believe)
     yield constrained.call("reasoning paths", "\n".join(str(found.path) for found in evidence))
     if unconstrained is not None:
-        unconstrained.told = tree.calls
-        written = yield from ungrounded(unconstrained, resources, settings.beams)
+        unconstrained.passes_counted = tree.calls
+        written = yield from report_unconstrained(unconstrained, resources, settings.beams)
         yield unconstrained.call(WITHOUT_GRAPH, "\n".join(path.text for path in written))
     return evidence, beliefs
 
@@ -156,47 +147,23 @@ def scorer_for(query: Query, resources: Resources) -> PathScorer:
 
 
 def _grounded(
-    constrained: Branch,
-    free: Branch | None,
-    ids: Sequence[int],
-    scorer: PathScorer,
-    resources: Resources,
-    ranking: str,
-    limit: int,
-    hops: int,
-    read_unseen: bool,
-    believe: bool,
+    constrained: Branch, free: Branch | None, query: Query, resources: Resources, settings: Settings, believe: bool
 ) -> Generator[Event, None, tuple[list[Evidence], list[RelationBelief] | None]]:
     """Rank, verify and report the constrained paths, read off the automaton's leaves.
 
     Args:
         constrained: the finished search.
         free: the one without the graph, finished too; None: there is none.
-        ids: of the topics.
-        scorer: for the ranking.
-        resources: for verifier and model.
-        ranking: as in ``scorer.rank``.
-        limit: how many paths to report (K).
-        hops: of the longest path (L).
-        read_unseen: read paths over relations that the model was not trained on from the graph (``graph_paths``).
+        query, resources, settings: of the run.
         believe: read what the model believes at the hops of the first path.
 
     Returns:
         the paths that hold, and these beliefs.
     """
-    finished, graph = constrained.finished or [], resources.token_graph
+    graph, scorer = resources.token_graph, scorer_for(query, resources)
     reader = PathReader(graph, constrained.tree, constrained.longest)
-    unseen = unseen_paths(graph, ids, scorer, reader, finished, limit, hops) if read_unseen else []
-    finished, read = [*finished, *unseen], {hypothesis.tokens for hypothesis in unseen}
-    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
-        if ranking != "path":  # the score leaves entities out; a path's own has its topic in it
-            finished = with_topics(graph, finished)
-        ranked, meets = conjunctive_first(graph, finished, reader, ranking, limit, scorer)
-    else:
-        ranked = rank(graph, finished, ranking, limit, scorer)
-        meets = [()] * len(ranked)
-    ranked = [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked]
-    answers, beliefs = _read_behind(constrained, free, ranked, limit, resources, believe)
+    ranked, meets = _ranked(constrained, query, graph, settings, scorer, reader)
+    answers, beliefs = _read_behind(constrained, free, ranked, settings.beams, resources, believe)
     resources.verifier.expect((graph.kg.labelled(found.ids) for found in ranked), answers)
     evidence: list[Evidence] = []
     for index, (found, answer, partners) in enumerate(zip(ranked, answers, meets, strict=True), 1):
@@ -224,9 +191,39 @@ def _grounded(
             )
         )
     if constrained.cut_off or reader.left_out:
-        yield too_long(resources.model, constrained.longest)
-    yield from _cut_short(ranked, graph, hops)
+        yield too_long_notice(resources.model, constrained.longest)
+    yield from _cut_short(ranked, graph, settings.hops)
     return evidence, beliefs
+
+
+def _ranked(
+    constrained: Branch,
+    query: Query,
+    graph: TokenGraph,
+    settings: Settings,
+    scorer: PathScorer,
+    reader: PathReader,
+) -> tuple[list[RankedPath], list[tuple[int, ...]]]:
+    """The K best paths, and for each the numbers of those from other topics that it meets.
+
+    Paths over relations that the model was not trained on are read from the graph and ranked with the decoded ones. Not
+    so where another ranking takes the model at its word, or where forced tokens say how paths begin.
+    """
+    finished, ranking, limit = constrained.finished or [], settings.ranking, settings.beams
+    unseen: list[Hypothesis] = []
+    if ranking == "pooled" and not settings.forced:
+        topics = graph.kg.entities.ids_of(query.topics)
+        unseen = unseen_paths(graph, topics, scorer, reader, finished, limit, settings.hops)
+    finished = [*finished, *unseen]
+    if len({path.entities[0] for h in finished for path in h.state.paths}) > 1:
+        if ranking != "path":  # the score leaves entities out; a path's own has its topic in it
+            finished = with_topics(graph, finished)
+        ranked, meets = conjunctive_first(graph, finished, reader, ranking, limit, scorer)
+    else:
+        ranked = rank(graph, finished, ranking, limit, scorer)
+        meets = [()] * len(ranked)
+    read = {hypothesis.tokens for hypothesis in unseen}
+    return [replace(path, read=path.read or path.hypothesis.tokens in read) for path in ranked], meets
 
 
 def _read_behind(
@@ -278,9 +275,8 @@ def all_paths(query: Query, resources: Resources, settings: Settings) -> Generat
     A language model is given all of them; of more than it can read, those behind the relations nearest to the question.
     The embedded reasoner answers from the first path, so it first chooses the K nearest to the question.
     """
-    known = [topic for topic in query.topics if topic in resources.kg.entities]
     paths: list[Path] = []
-    frontier = retrieval.starts_at(known)
+    frontier = topic_starts(query, resources)
     for _ in range(settings.hops):
         room = _MAX_READ - len(paths)
         frontier = retrieval.facts(query, frontier, resources, settings, room) if room else []

@@ -7,9 +7,9 @@ and prune them by ``WalkDecisions``. Everything in a hop list comes from the gra
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from kgdemo.events import DeductionChecked, Event
 from kgdemo.kg.labels import spoken
@@ -96,6 +96,11 @@ def start(entity: str) -> Path:
     return Path((entity,), ())
 
 
+def topic_starts(query: Query, resources: Resources) -> list[Path]:
+    """Paths of no hops at the topics that the graph knows."""
+    return [start(topic) for topic in query.topics if topic in resources.kg.entities]
+
+
 def openings(path: Path, resources: Resources, settings: Settings) -> list[Opening]:
     """What leads on from the end of a path: never back to an entity on it, never further than L hops."""
     if len(path.relations) >= settings.hops:
@@ -127,19 +132,23 @@ def likeliest_first(query: Query, paths: Sequence[Path], resources: Resources) -
 # Decisions on the way -----------------------------------------------------------------------------
 
 
-class WalkDecisions(Protocol):
+@dataclass(frozen=True, slots=True)
+class WalkDecisions(ABC):
     """The decisions of a walk (Grounding algorithm 1; think-on-graph)."""
 
+    resources: Resources
+
+    @abstractmethod
     def prune_relations(
         self, query: Query, options: Sequence[Opening], limit: int
     ) -> Generator[Event, None, list[Opening]]:
         """Keep the relations that help (Grounding algorithm 1, line 11; ToG's relation pruning)."""
-        ...
 
+    @abstractmethod
     def prune_paths(self, query: Query, candidates: Sequence[Path], limit: int) -> Generator[Event, None, list[Path]]:
         """Keep the most helpful of paths whose relations have been pruned (ToG's entity pruning)."""
-        ...
 
+    @abstractmethod
     def enough(
         self, query: Query, hop_lists: Sequence[HopList], ahead: Sequence[Opening], values: Sequence[str] = ()
     ) -> Generator[Event, None, tuple[bool, HopList | None]]:
@@ -154,7 +163,6 @@ class WalkDecisions(Protocol):
         Returns:
             the outcome, and the hop list nearest to the question where one was singled out.
         """
-        ...
 
 
 def walk_decisions(resources: Resources) -> WalkDecisions:
@@ -162,11 +170,8 @@ def walk_decisions(resources: Resources) -> WalkDecisions:
     return LanguageModelWalk(resources) if resources.reasoner.is_language_model else EmbeddingWalk(resources)
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageModelWalk:
+class LanguageModelWalk(WalkDecisions):
     """``WalkDecisions`` by a language model, which is asked each time."""
-
-    resources: Resources
 
     def prune_relations(
         self, query: Query, options: Sequence[Opening], limit: int
@@ -198,11 +203,8 @@ class LanguageModelWalk:
         return (yield from deciding.verify(self.resources, query, _ENOUGH, facts, task)), None
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingWalk:
+class EmbeddingWalk(WalkDecisions):
     """``WalkDecisions`` by sentence embeddings, which compare relation paths with the question."""
-
-    resources: Resources
 
     def prune_relations(
         self, query: Query, options: Sequence[Opening], limit: int

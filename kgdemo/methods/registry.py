@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from kgdemo.errors import UserError
 from kgdemo.events import Event
@@ -15,13 +14,7 @@ from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import LOCAL, Given, Option, Profile, Settings, chosen, options_of
 
-
-class Method(Protocol):
-    """A reasoning method: control flow as a generator of events."""
-
-    def __call__(self, query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
-        """Answer the query from its topic entities."""
-        ...
+Method = Callable[[Query, Resources, Settings], Iterator[Event]]  # control flow as a generator of events
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +102,11 @@ def method_named(name: str) -> MethodCard:
 
 def as_text() -> str:
     """Every method with its paper, what it does and its options."""
-    return "\n\n".join("\n".join(_described(card)) for card in METHODS.values())
+    lines = []
+    for card in METHODS.values():
+        lines += ["", f"{card.name}: {card.title} ({card.paper})", f"  {card.summary}"]
+        lines += [f"  --option {option}  {option.help}; {option.allowed()}" for option in card.options]
+    return "\n".join(lines[1:])
 
 
 def as_markdown() -> str:
@@ -122,10 +119,3 @@ def as_markdown() -> str:
 def options_in_words(card: MethodCard, profile: Profile) -> str:
     """A method's options for one line of the page, with the limits of the server; empty where it has none."""
     return "; ".join(f"{option} ({option.help}: {option.allowed(profile)})" for option in card.options)
-
-
-def _described(card: MethodCard) -> Iterator[str]:
-    yield f"{card.name}: {card.title} ({card.paper})"
-    yield f"  {card.summary}"
-    for option in card.options:
-        yield f"  --option {option}  {option.help}; {option.allowed()}"

@@ -40,6 +40,7 @@ from kgdemo.methods.hop_lists import (
     openings,
     prune_entities,
     start,
+    topic_starts,
     walk_decisions,
 )
 from kgdemo.methods.registry import register
@@ -109,11 +110,6 @@ def sentence(path: Path) -> str:
     return " ".join(spoken(label) if place % 2 else label for place, label in enumerate(path.labels))
 
 
-def starts_at(entities: Iterable[str]) -> list[Path]:
-    """Paths of no hops."""
-    return [start(entity) for entity in entities]
-
-
 def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:
     """Entities whose names share telling words with a text; a name that is covered whole counts most."""
     words = words_of(text)
@@ -132,6 +128,8 @@ def _by_words(text: str, index: NameIndex, limit: int) -> list[int]:
                 score[name.entity] += last - first
     return sorted(score, key=lambda entity: -score[entity])[:limit]
 
+
+# One look -----------------------------------------------------------------------------------------
 
 _NODES = 5  # nodes whose sentences are read
 _EXTENDED = 5  # facts whose neighbours Graph-RAG adds
@@ -170,8 +168,7 @@ def graph_rag(query: Query, resources: Resources, settings: Settings) -> Iterato
 )
 def kaping(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Triples of the linked entities, one hop, ranked by embeddings; K is the number of paths."""
-    known = [topic for topic in query.topics if topic in resources.kg.entities]
-    found = facts(query, starts_at(known), resources, settings)
+    found = facts(query, topic_starts(query, resources), resources, settings)
     yield from _answer_from(query, found, resources, settings)
 
 
@@ -187,7 +184,7 @@ def bm25(query: Query, resources: Resources, settings: Settings) -> Iterator[Eve
 
 
 @dataclass(frozen=True, slots=True)
-class GraphInPrompt:
+class DirectGraphOptions:
     """How much of the graph is put into the prompt."""
 
     triples: int = option(60, "facts in the prompt, those likest the question first", minimum=1, maximum=400, public=60)
@@ -198,12 +195,12 @@ class GraphInPrompt:
     "Direct answer from the graph",
     "Li et al. 2025 (DoG), section 3.3",
     "Puts the graph around the question's entities into the prompt as triples, and asks for the answer at once.",
-    options=GraphInPrompt,
+    options=DirectGraphOptions,
 )
 def direct_graph(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """The baseline Direct Answering: the graph is visible, but no chain of triples is written on the way."""
-    limit = chosen(GraphInPrompt, settings.options).triples
-    frontier, triples = starts_at(topic for topic in query.topics if topic in resources.kg.entities), []
+    limit = chosen(DirectGraphOptions, settings.options).triples
+    frontier, triples = topic_starts(query, resources), []
     for _ in range(settings.hops):
         frontier = facts(query, frontier, resources, settings)
         triples += [Path.from_labels(path.hops[-1]) for path in frontier]
@@ -212,7 +209,7 @@ def direct_graph(query: Query, resources: Resources, settings: Settings) -> Iter
 
 def _sentences(query: Query, resources: Resources, settings: Settings) -> list[Path]:
     """Facts around the nodes whose text is nearest to the question."""
-    return facts(query, starts_at(nodes(query.text, resources, _NODES)), resources, settings)
+    return facts(query, [start(node) for node in nodes(query.text, resources, _NODES)], resources, settings)
 
 
 def _answer_from(
@@ -228,6 +225,8 @@ def _answer_from(
     evidence = yield from show(ranked, resources, settings.beams)
     yield from conclude(query, evidence, resources, directed=settings.directed, whole=settings.complete)
 
+
+# Reasoning on graphs ------------------------------------------------------------------------------
 
 _OFFERED = 60  # relations named to a chat model; unlike RoG's, it was not trained on the graph's vocabulary
 _INSTANCES = 20  # of one plan that are shown; the answer has them all
@@ -323,6 +322,8 @@ def _instances(plan: Plan, topics: Sequence[str], resources: Resources, settings
     return found, f"{len(found)} such path{'s' if len(found) > 1 else ''} in the graph"
 
 
+# Think on graph -----------------------------------------------------------------------------------
+
 WIDTH = 3  # N, the paper's beam width
 DEPTH = 3  # the paper's greatest depth; L bounds it further
 _DROPPED_SHOWN = 6  # dropped options that are shown as thoughts, the nearest; all are among the candidates
@@ -337,7 +338,7 @@ _DROPPED_SHOWN = 6  # dropped options that are shown as thoughts, the nearest; a
 def tog(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """Search and prune relations, search and prune entities, reason; at most three hops."""
     decisions = walk_decisions(resources)
-    beams: list[Path] = [start(topic) for topic in query.topics if topic in resources.kg.entities]
+    beams = topic_starts(query, resources)
     hop_lists: list[HopList] = []
     thoughts = _Thoughts()
     for _ in range(min(DEPTH, settings.hops)):

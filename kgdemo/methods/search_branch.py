@@ -49,12 +49,11 @@ class Branch:
     """One search, its events and what it found.
 
     Where two searches grow one tree, the time of a pass for both is that of the one that needed it first, and the calls
-    of the tree are told with the first of them, but for those in ``told``.
+    of the tree are counted with the first of them, but for those in ``passes_counted``.
     """
 
     prompt: Sequence[int]
     tree: TokenTree
-    constraint: Constraint[Any]
     reader: StepReader
     search: Generator[Step, None, list[Hypothesis]]
     longest: int  # tokens of a path, end mark included
@@ -62,7 +61,7 @@ class Branch:
     seconds: float = 0.0  # spent in this search, whatever ran beside it
     answers: Sequence[str] | None = None  # written behind its paths, where that was read along with another's
     answer_tokens: int = 0  # of these
-    told: int = 0  # forward passes of its tree that another search's call has told
+    passes_counted: int = 0  # forward passes of its tree that another search has counted as its own
     cut_off: bool = False  # beams were under way when they had ``longest`` tokens
 
     def advance(self) -> DecodeStep | None:
@@ -83,7 +82,7 @@ class Branch:
         model = self.reader.model
         written = sum(len(h.tokens) for h in self.finished or ()) + self.answer_tokens
         prompt = model.label_tokens.tokenizer.decode(list(self.prompt))
-        passes = self.tree.calls - self.told
+        passes = self.tree.calls - self.passes_counted
         return LMCall(model.name, purpose, prompt, output, len(self.prompt), written, self.seconds, passes=passes)
 
     def text(self, hypothesis: Hypothesis) -> str:
@@ -118,7 +117,7 @@ def room_for(model: PathModel, prompt: Sequence[int], limit: int) -> int:
     return min(limit, room)
 
 
-def too_long(model: PathModel, longest: int) -> Notice:
+def too_long_notice(model: PathModel, longest: int) -> Notice:
     """What is said where paths were left out because of their length in tokens."""
     return Notice(
         f"Paths of more than {longest:,} tokens were left out, for the model {model.name} reads {model.context:,} "
@@ -170,7 +169,7 @@ def constrained_branch(
     check_forced(constraint, limits.forced, model.token_text)
     tree, reader = tree or model.tree(prompt), StepReader(model, constraint, True)
     search = search_named(kind, tree, constraint, limits)
-    return Branch(prompt, tree, constraint, reader, search, limits.max_tokens, seconds=_since(began))
+    return Branch(prompt, tree, reader, search, limits.max_tokens, seconds=_since(began))
 
 
 def unconstrained_branch(
@@ -184,9 +183,7 @@ def unconstrained_branch(
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS + len(forced))
     tree, constraint = tree or model.tree(prompt), FreeText(model.label_tokens.end)
     search = beam_search(tree, constraint, BeamSettings(beams, max_tokens=longest, forced=forced))
-    return Branch(
-        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
-    )
+    return Branch(prompt, tree, StepReader(model, constraint, False), search, longest, seconds=_since(began))
 
 
 def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperature: float, seed: int = 0) -> Branch:
@@ -194,12 +191,10 @@ def sampled_branch(model: PathModel, prompt: Sequence[int], count: int, temperat
     began, longest = time.perf_counter(), room_for(model, prompt, FREE_TOKENS)
     tree, constraint = model.tree(prompt), FreeText(model.label_tokens.end)
     search = sample(tree, constraint, SamplingSettings(count, longest, temperature, seed))
-    return Branch(
-        prompt, tree, constraint, StepReader(model, constraint, False), search, longest, seconds=_since(began)
-    )
+    return Branch(prompt, tree, StepReader(model, constraint, False), search, longest, seconds=_since(began))
 
 
-def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
+def report_unconstrained(free: Branch, resources: Resources, limit: int) -> Generator[Event, None, list[FreePath]]:
     """Report what the model wrote without the graph, parsed by its arrows and verified like any path."""
     finished = (free.finished or [])[:limit]
     answers = free.answers
@@ -217,13 +212,13 @@ def ungrounded(free: Branch, resources: Resources, limit: int) -> Generator[Even
     return written
 
 
-def written_freely(
+def run_unconstrained(
     free: Branch, resources: Resources, limit: int, purpose: str
 ) -> Generator[Event, None, list[FreePath]]:
     """Run an unconstrained search to its end; its paths with their verdicts, and what it cost under this purpose."""
     while (step := free.advance()) is not None:
         yield step
-    written = yield from ungrounded(free, resources, limit)
+    written = yield from report_unconstrained(free, resources, limit)
     yield free.call(purpose, "\n".join(path.text for path in written))
     return written
 
@@ -263,21 +258,30 @@ def _since(began: float) -> float:
 
 
 class StepReader:
-    """Gives every beam of one search an id and turns each step into an event.
+    """Gives every beam of a search an id and turns each step into an event.
 
     Args:
         model: for the text of tokens.
         constraint: for counts and reasons.
         constrained: which branch the events belong to.
+        behind: tokens that were written before the search began.
+        ids: of beams by their tokens, where several searches share them.
     """
 
-    def __init__(self, model: PathModel, constraint: Constraint[Any], constrained: bool) -> None:
-        self.model, self.constraint, self.constrained = model, constraint, constrained
-        self._ids: dict[tuple[int, ...], int] = {(): 0}
+    def __init__(
+        self,
+        model: PathModel,
+        constraint: Constraint[Any],
+        constrained: bool,
+        behind: tuple[int, ...] = (),
+        ids: dict[tuple[int, ...], int] | None = None,
+    ) -> None:
+        self.model, self.constraint, self.constrained, self.behind = model, constraint, constrained, behind
+        self._ids: dict[tuple[int, ...], int] = {(): 0} if ids is None else ids
 
     def beam_id(self, tokens: tuple[int, ...]) -> int:
         """The id of the beam that these tokens make; 0 is the empty one."""
-        return self._ids.setdefault(tokens, len(self._ids))
+        return self._ids.setdefault((*self.behind, *tokens), len(self._ids))
 
     def read(self, step: Step) -> DecodeStep:
         """The event of one step."""
@@ -301,7 +305,8 @@ class StepReader:
 
     def text(self, hypothesis: Hypothesis) -> str:
         """What a beam has written so far."""
-        text: str = self.model.label_tokens.tokenizer.decode(list(hypothesis.tokens), skip_special_tokens=False)
+        tokens = [*self.behind, *hypothesis.tokens]
+        text: str = self.model.label_tokens.tokenizer.decode(tokens, skip_special_tokens=False)
         return text
 
     def _watch(self, view: BeamView) -> BeamWatch:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from kgdemo.errors import EndpointError
 from kgdemo.events import AnswerFinal, Event, HypothesisAnswer, Notice, PathFound, PathVerified
 from kgdemo.kg.labels import fold
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import FreePath, sampled_branch, unconstrained_branch, written_freely
+from kgdemo.methods.search_branch import FreePath, run_unconstrained, sampled_branch, unconstrained_branch
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
@@ -46,7 +45,7 @@ def cot(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class SamplingOptions:
     """How self-consistency draws its chains from the path model."""
 
     seed: int = option(0, "of the draws: the same seed, the same chains", maximum=999_999, public=9_999)
@@ -58,34 +57,17 @@ class Draws:
     "Self-consistency",
     "Wang et al. 2023 (self-consistency)",
     "The model writes K chains from memory, and the answer that most of them reach is taken.",
-    options=Draws,
+    options=SamplingOptions,
 )
 def self_consistency(query: Query, resources: Resources, settings: Settings) -> Iterator[Event]:
     """K different chains and a vote."""
     author = _author(query, resources)
-    written = yield from author.chains(settings.beams, chosen(Draws, settings.options))
+    written = yield from author.chains(settings.beams, chosen(SamplingOptions, settings.options))
     yield from _end_of_chain(majority(written), written, author.name)
 
 
-class _Author(Protocol):
-    """Writes from memory: a chat model, or the path model without its constraint."""
-
-    name: str
-
-    def direct(self) -> Iterator[Event]:
-        """The answer at once."""
-        ...
-
-    def chain_of_thought(self, beams: int) -> Iterator[Event]:
-        """One chain, and the answer; ``beams`` is the width of a search for the chain."""
-        ...
-
-    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
-        """Several chains."""
-        ...
-
-
-def _author(query: Query, resources: Resources) -> _Author:
+def _author(query: Query, resources: Resources) -> _ChatAuthor | _PathModelAuthor:
+    """Who writes from memory: a chat model, or the path model without its constraint."""
     return (_ChatAuthor if resources.reasoner.is_language_model else _PathModelAuthor)(query, resources)
 
 
@@ -99,16 +81,18 @@ class _ChatAuthor:
         return self.resources.prompts.text(name, **slots)
 
     def direct(self) -> Iterator[Event]:
-        said = yield from deciding.said(self.resources, self.query, self._task("direct"), ())
-        yield _final(_listed(said.text, said.cut), said.text, self.name)
+        """The answer at once."""
+        reply = yield from deciding.reply(self.resources, self.query, self._task("direct"), ())
+        yield _final(_listed(reply.text, reply.cut), reply.text, self.name)
 
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
+        """One chain, and the answer; ``beams`` is the width of a search, of which a chat model has none."""
         chain = yield from self._chain((), 1)
-        said = yield from deciding.said(self.resources, self.query, self._task("chain-answer"), [chain.text])
+        reply = yield from deciding.reply(self.resources, self.query, self._task("chain-answer"), [chain.text])
         yield _count_in_graph([chain])
-        yield _final(_listed(said.text, said.cut), said.text, self.name)
+        yield _final(_listed(reply.text, reply.cut), reply.text, self.name)
 
-    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
+    def chains(self, count: int, sampling: SamplingOptions) -> Generator[Event, None, list[FreePath]]:
         """Independent samples; a model that cannot be sampled from is asked for different chains instead.
 
         Where the model fails at some of them, the vote is among the others.
@@ -117,7 +101,7 @@ class _ChatAuthor:
             EndpointError: it failed at all of them.
         """
         if self.resources.reasoner.samples:
-            pending = [self._if_written((), index, draws.temperature) for index in range(1, count + 1)]
+            pending = [self._if_written((), index, sampling.temperature) for index in range(1, count + 1)]
             tried = yield from deciding.concurrently(self.resources, pending)
         else:
             tried = []
@@ -170,13 +154,13 @@ class _PathModelAuthor:
     def chain_of_thought(self, beams: int) -> Iterator[Event]:
         """The best chain of a beam search."""
         branch = unconstrained_branch(self.model, self.prompt, beams)
-        written = yield from written_freely(branch, self.resources, beams, "free paths")
+        written = yield from run_unconstrained(branch, self.resources, beams, "free paths")
         yield from _end_of_chain(written[:1], written, self.name)
 
-    def chains(self, count: int, draws: Draws) -> Generator[Event, None, list[FreePath]]:
+    def chains(self, count: int, sampling: SamplingOptions) -> Generator[Event, None, list[FreePath]]:
         """Sampled."""
-        branch = sampled_branch(self.model, self.prompt, count, draws.temperature, draws.seed)
-        return (yield from written_freely(branch, self.resources, count, "free paths"))
+        branch = sampled_branch(self.model, self.prompt, count, sampling.temperature, sampling.seed)
+        return (yield from run_unconstrained(branch, self.resources, count, "free paths"))
 
 
 def majority(written: Sequence[FreePath]) -> list[FreePath]:

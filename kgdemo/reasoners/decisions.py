@@ -188,8 +188,8 @@ def think(resources: Resources, query: Query, task: str, context: Sequence[str])
     return made.text
 
 
-def said(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, Decision]:
-    """As ``think``, of a sentence that nobody else can write; with what else is known of it: whether it is whole.
+def reply(resources: Resources, query: Query, task: str, context: Sequence[str]) -> Generator[Event, None, Decision]:
+    """As ``think``, of a sentence that only the language model can write; the decision also says whether it was cut.
 
     Raises:
         EndpointError: the language model failed.

@@ -13,30 +13,20 @@ from gradio.events import api
 
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
-from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, Shown, shown
-from kgdemo.ui.asking import Visits, default_model
+from kgdemo.ui.asking import Server, default_model
 from kgdemo.ui.fields import settings_of
 from kgdemo.ui.guard import Refused, address_of
-from kgdemo.ui.runs import SharedRuns
 
 STANDARD = Settings()
 _LONGEST_PATH = 2000
 
 
 class Endpoints:
-    """The public functions over one pipeline.
+    """The public functions of one server."""
 
-    Args:
-        pipeline: answers the questions.
-        visits: counts the questions from each address.
-        runs: shared by all visitors.
-    """
-
-    def __init__(self, pipeline: Pipeline, visits: Visits, runs: SharedRuns) -> None:
-        self.pipeline = pipeline
-        self.runs = runs
-        self.visits = visits
+    def __init__(self, server: Server) -> None:
+        self.server, self.pipeline = server, server.pipeline
 
     def register(self) -> None:
         """Add the endpoints to the page being built; questions share the queue of the page's own."""
@@ -156,12 +146,12 @@ class Endpoints:
     def _run(self, question: str, request: gr.Request | None, **values: Any) -> list[Event]:
         _text("question", question)
         try:
-            self.visits.count(address_of(request))
+            self.server.visits.count(address_of(request))
         except UserError as error:
             raise Refused(error) from None
         settings = replace(self._settings(**values), compare=False, explain=0)
         events: list[Event] = []
-        with closing(self.runs.run(question, settings)) as running:
+        with closing(self.server.runs.run(question, settings)) as running:
             for event in running:
                 events.append(event)
                 if _asker_has_gone():

@@ -9,6 +9,7 @@ answered last, if it names nothing itself; *what about Germany?* asks the last q
 has it. What was read so is said, and is the run's question.
 
 ``Loading`` is what is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
+``Server`` holds all that a served page works with.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import re
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,10 +34,9 @@ from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
 from kgdemo.settings import Settings
-from kgdemo.ui import zero
 from kgdemo.ui.fields import Fields, settings_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.runs import Line, SharedRuns, lines_of
+from kgdemo.ui.runs import EventStream, Line, SharedRuns, lines_of
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
 logger = logging.getLogger(__name__)
@@ -145,97 +145,103 @@ class Loading:
             gc.enable()
 
 
+class Server:
+    """What serves one page: the pipeline, and what all visitors share.
+
+    Args:
+        pipeline: answers the questions.
+        loading: how far it has been loaded.
+        graphs: the visitors' graphs; made here unless given.
+        visits: counts what visitors ask for; by default as the profile says.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        loading: Loading | None = None,
+        graphs: SessionGraphs | None = None,
+        visits: Visits | None = None,
+    ) -> None:
+        self.pipeline, self.loading = pipeline, loading or Loading()
+        self.runs, self.stream = SharedRuns(pipeline), EventStream()
+        self.graphs = graphs or SessionGraphs(pipeline)
+        self.visits = visits or Visits(pipeline.profile.questions_a_minute)
+
+    def settings(self, fields: Fields) -> Settings:
+        """The settings that stand in the fields, with the graph as the visitor has changed it.
+
+        Raises:
+            UserError: a value is one that this server does not allow, or the visitor's graph has been forgotten.
+        """
+        settings = settings_of(fields.values, self.pipeline.profile)
+        return replace(settings, graph=self.graphs.source(settings.graph, ClientGraph.read(fields.client_graph)))
+
+    def graph(self, fields: Fields) -> KnowledgeGraph:
+        """The graph that is asked."""
+        return self.pipeline.graph(self.settings(fields).graph)
+
+
 def ask(
-    pipeline: Pipeline,
-    fields: Fields,
-    entities: Sequence[str] = (),
-    session_graphs: SessionGraphs | None = None,
-    forced: Sequence[int] = (),
-    visits: Visits | None = None,
-    address: str = "",
-    runs: SharedRuns | None = None,
+    server: Server, fields: Fields, entities: Sequence[str] = (), forced: Sequence[int] = (), address: str = ""
 ) -> Iterator[Event]:
     """Run the pipeline on the fields.
 
     Args:
-        pipeline: answers the question.
+        server: answers the question.
         fields: what stands in the page's fields.
         entities: topic entities; linked from the question when empty.
-        session_graphs: the visitors' graphs; None: only the pipeline's.
         forced: token ids that every path begins with.
-        visits: counts how often a visitor asks; None: nobody counts.
         address: the visitor's.
-        runs: shared by all visitors; None: a run of its own.
     """
-    asked = _asked(pipeline, fields, entities, session_graphs, forced, visits, address)
+    asked = _request(server, fields, entities, forced, address)
     if isinstance(asked, RunFailed):
         yield asked
         return
-    own = asked.question, asked.settings, asked.entities
-    events = runs.run(*own) if runs else zero.run(pipeline, *own)
-    yield from _with_notice(events, asked.told) if asked.told else events
+    events = server.runs.run(asked.question, asked.settings, asked.entities)
+    yield from _with_notice(events, asked.notice) if asked.notice else events
 
 
 def ask_for_page(
-    runs: SharedRuns,
-    fields: Fields,
-    entities: Sequence[str],
-    session_graphs: SessionGraphs,
-    forced: Sequence[int],
-    visits: Visits,
-    address: str,
-    graph: Callable[[], KnowledgeGraph],
+    server: Server, fields: Fields, entities: Sequence[str], forced: Sequence[int], address: str
 ) -> Iterator[Line]:
-    """``ask`` as the page is sent it; ``graph`` gives the graph that is asked."""
-    asked = _asked(runs.pipeline, fields, entities, session_graphs, forced, visits, address)
+    """``ask`` as the page is sent it."""
+    asked = _request(server, fields, entities, forced, address)
     if isinstance(asked, RunFailed):
-        yield from lines_of([asked], graph)
-    elif asked.told:
-        events = runs.run(asked.question, asked.settings, asked.entities)
-        yield from lines_of(_with_notice(events, asked.told), graph)
+        yield from lines_of([asked], lambda: server.graph(fields))
+    elif asked.notice:
+        events = server.runs.run(asked.question, asked.settings, asked.entities)
+        yield from lines_of(_with_notice(events, asked.notice), lambda: server.graph(fields))
     else:
-        yield from runs.lines(asked.question, asked.settings, asked.entities)
+        yield from server.runs.lines(asked.question, asked.settings, asked.entities)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question as it is run; ``told`` is what is said of how it was read."""
+class _Request:
+    """A question as it is run; ``notice`` says how it was read, where that needs saying."""
 
     question: str
     settings: Settings
     entities: Sequence[str]
-    told: str
+    notice: str
 
 
-def _asked(
-    pipeline: Pipeline,
-    fields: Fields,
-    entities: Sequence[str],
-    session_graphs: SessionGraphs | None,
-    forced: Sequence[int],
-    visits: Visits | None,
-    address: str,
-) -> _Asked | RunFailed:
+def _request(
+    server: Server, fields: Fields, entities: Sequence[str], forced: Sequence[int], address: str
+) -> _Request | RunFailed:
     """What stands in the fields, read; or why it is refused."""
     try:
-        if visits is not None:
-            visits.count(address)
+        server.visits.count(address)
     except UserError as error:
         return RunFailed(str(error))
     try:
-        settings = replace(settings_of(fields.values, pipeline.profile), forced=tuple(forced))
-        if session_graphs is not None:
-            settings = replace(
-                settings, graph=session_graphs.source(settings.graph, ClientGraph.read(fields.client_graph))
-            )
+        settings = replace(server.settings(fields), forced=tuple(forced))
     except UserError as error:
         METRICS.count("kgdemo_refused_total", reason="settings")
         return RunFailed(str(error))
-    question, told = str(fields.question or ""), ""
+    question, notice = str(fields.question or ""), ""
     if not entities:
-        last = LastRun.read(fields.client_graph)
-        question, entities, told = _in_full(pipeline, question, settings, last, pipeline.profile.question)
-    return _Asked(question, settings, entities, told)
+        question, entities, notice = _completed(server.pipeline, question, settings, LastRun.read(fields.client_graph))
+    return _Request(question, settings, entities, notice)
 
 
 def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Event]:
@@ -279,9 +285,7 @@ class LastRun:
         return cls(tuple(names), *said)
 
 
-def _in_full(
-    pipeline: Pipeline, question: str, settings: Settings, last: LastRun, limit: int
-) -> tuple[str, list[str], str]:
+def _completed(pipeline: Pipeline, question: str, settings: Settings, last: LastRun) -> tuple[str, list[str], str]:
     """A question as it is meant after the last one.
 
     Returns:
@@ -296,7 +300,7 @@ def _in_full(
         linker = pipeline.linker(settings.graph)
         if name:
             asked = asked_of(name, last.question, last.topic)
-            known = 0 < len(asked) <= limit and linker.link(name).chosen
+            known = 0 < len(asked) <= pipeline.profile.question and linker.link(name).chosen
             return (asked, [], f"Read as: {asked}") if known else by_itself
         meant = "" if linker.link(question).chosen else meant_by(pronoun, last.about, pipeline.graph(settings.graph))
         return (question, [meant], f"“{pronoun}” is taken for {meant}.") if meant else by_itself
@@ -333,25 +337,9 @@ def _is_token(written: object) -> bool:
     return isinstance(written, int) or (isinstance(written, str) and re.fullmatch("[0-9]{1,9}", written) is not None)
 
 
-def names_like(labels: Iterable[str], written: str, limit: int = 8) -> list[str]:
-    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
-    wanted = written.strip().casefold()
-    if len(wanted) < 2:
-        return []
-    starts: list[str] = []
-    holds: list[str] = []
-    for label in labels:
-        folded = label.casefold()
-        if folded.startswith(wanted):
-            starts.append(label)
-        elif len(holds) < limit and wanted in folded:
-            holds.append(label)
-    return (sorted(starts, key=len) + holds)[:limit]
-
-
-def default_model(environment: Mapping[str, str] = os.environ) -> str:
+def default_model() -> str:
     """The path model that the page starts with; ``KGDEMO_MODEL`` names another than the embedded one."""
-    return environment.get("KGDEMO_MODEL") or EMBEDDED
+    return os.environ.get("KGDEMO_MODEL") or EMBEDDED
 
 
 def warming(pipeline: Pipeline, settings: Settings) -> Loading:

@@ -32,7 +32,7 @@ from starlette.routing import Route
 from kgdemo.errors import UserError
 from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.settings import Profile, cache_folder
-from kgdemo.ui.guard import in_one_sentence
+from kgdemo.ui.guard import in_one_sentence, object_sent
 from kgdemo.view.escape import visible
 
 COMMAND = (sys.executable, "-m", "kgdemo")
@@ -298,7 +298,8 @@ def routes(profile: Profile, studies: Studies | None = None) -> list[Route]:
     async def started(request: Request) -> Any:
         return {"name": await run_in_threadpool(known.start, await _sent(request, Choice))}
 
-    async def stopped(_: Request) -> Any:
+    async def stopped(request: Request) -> Any:
+        await object_sent(request, _BODY)
         await run_in_threadpool(known.stop)
         return {}
 
@@ -322,11 +323,9 @@ def routes(profile: Profile, studies: Studies | None = None) -> list[Route]:
 
 
 def _answering(handle: Callable[[Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
-    """Mistakes as one sentence. Pages of other sites cannot send JSON here, so they start nothing."""
+    """What a handler returns as JSON, mistakes as one sentence."""
 
     async def answer(request: Request) -> Response:
-        if request.method == "POST" and request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            raise UserError("Send a JSON object, as application/json.")
         return JSONResponse(await handle(request))
 
     return in_one_sentence(answer, "benchmark")
@@ -338,10 +337,7 @@ async def _sent(request: Request, shape: type[BaseModel]) -> Any:
     Raises:
         UserError: it is of another.
     """
-    body = await request.body()
     try:
-        if len(body) > _BODY:
-            raise ValueError("too long")
-        return shape.model_validate_json(body)
-    except (ValidationError, ValueError) as error:
+        return shape.model_validate(await object_sent(request, _BODY))
+    except ValidationError as error:
         raise UserError("What was asked for does not have the form of a study; load the page anew.") from error

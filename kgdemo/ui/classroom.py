@@ -26,7 +26,7 @@ from starlette.routing import Route
 from kgdemo.errors import UserError
 from kgdemo.settings import Profile
 from kgdemo.ui import assets
-from kgdemo.ui.guard import address_of, in_one_sentence
+from kgdemo.ui.guard import address_of, in_one_sentence, object_sent
 from kgdemo.view.escape import escaped, json_in_html, visible
 
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # no two of them look alike
@@ -197,12 +197,12 @@ class Room:
         self.members[name].choice = choice
         self.counts.ring()
 
-    def told(self) -> dict[str, Any]:
+    def for_phone(self) -> dict[str, Any]:
         """What a phone is sent."""
         shown = isinstance(self.scene, Shown)
         return {"round": self.round, "scene": self.scene.model_dump(), "votes": self.votes if shown else None}
 
-    def counted(self) -> dict[str, Any]:
+    def for_opener(self) -> dict[str, Any]:
         """What the opener is sent."""
         here = sum(member.streams > 0 for member in self.members.values())
         return {"here": here, "round": self.round, "votes": self.votes, "ended": isinstance(self.scene, Ended)}
@@ -299,7 +299,7 @@ class Rooms:
         """The stream of a member who has joined; the browser sends its ``id`` when it connects again."""
         try:
             yield f"id: {name}\nevent: member\ndata: {json.dumps(name)}\n\n"
-            async for message in self._news(room, room.told, lambda: room.scenes):
+            async for message in self._news(room, room.for_phone, lambda: room.scenes):
                 yield message
         finally:
             self.leave(room, name)
@@ -308,7 +308,7 @@ class Rooms:
         """The stream of a room's opener."""
         room.steered, room.left = room.steered + 1, None
         try:
-            async for message in self._news(room, room.counted, lambda: room.counts):
+            async for message in self._news(room, room.for_opener, lambda: room.counts):
                 yield message
         finally:
             room.steered -= 1
@@ -346,7 +346,7 @@ def routes(rooms: Rooms) -> list[Route]:
         return HTMLResponse(phone_page("../" if "code" in request.path_params else "./"))
 
     async def opened(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         room = rooms.open(address_of(request))
         return JSONResponse({"code": room.code, "key": room.key, "qr": qr_rows(f"{sent.get('base', '')}{room.code}")})
 
@@ -361,7 +361,7 @@ def routes(rooms: Rooms) -> list[Route]:
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
     async def voted(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         name, number, choice = sent.get("member"), sent.get("round"), sent.get("choice")
         if not (isinstance(name, str) and type(number) is int and type(choice) is int):
             raise UserError("A choice is {member, round, choice}; load the page anew.")
@@ -369,14 +369,14 @@ def routes(rooms: Rooms) -> list[Route]:
         return JSONResponse({})
 
     async def shown(request: Request) -> Response:
-        sent = await _sent(request)
+        sent = await object_sent(request, _BODY)
         room = rooms.room(request.path_params["code"])
         _check(room, sent.get("key"))
         try:
             rooms.show(room, _SCENE.validate_python(sent.get("scene")))
         except ValidationError as error:
             raise UserError("What is to be shown does not have the form of a scene; load the page anew.") from error
-        return JSONResponse(room.counted())
+        return JSONResponse(room.for_opener())
 
     return [
         Route("/class", page),
@@ -396,27 +396,6 @@ def _check(room: Room, key: object) -> None:
     """
     if not (isinstance(key, str) and secrets.compare_digest(key.encode("utf-8", "replace"), room.key.encode())):
         raise UserError("Only the page that opened this room may do that.")
-
-
-async def _sent(request: Request) -> dict[str, Any]:
-    """The JSON object of a request.
-
-    Raises:
-        UserError: it is none, or too large. Forms of other sites are refused by their content type.
-    """
-    body = bytearray()
-    if request.headers.get("content-type", "").partition(";")[0] == "application/json":
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > _BODY:
-                break
-    try:
-        sent = json.loads(body[: _BODY + 1])
-    except (ValueError, RecursionError):
-        sent = None
-    if not isinstance(sent, dict) or len(body) > _BODY:
-        raise UserError(f"Send a JSON object of {_BODY:,} bytes at the most, as application/json.")
-    return sent
 
 
 def qr_rows(link: str) -> list[str]:

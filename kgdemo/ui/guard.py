@@ -307,6 +307,27 @@ def in_one_sentence(
     return answer
 
 
+async def object_sent(request: Request, limit: int) -> dict[str, Any]:
+    """The JSON object that a script of the page sends, of at most so many bytes.
+
+    Raises:
+        UserError: it is none, or too large. What pages of other sites can send is refused by its content type.
+    """
+    body = bytearray()
+    if request.headers.get("content-type", "").partition(";")[0] == "application/json":
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                break
+    try:
+        sent = json.loads(body[: limit + 1])
+    except (ValueError, RecursionError):
+        sent = None
+    if not isinstance(sent, dict) or len(body) > limit:
+        raise UserError(f"Send a JSON object of {limit:,} bytes at the most, as application/json.")
+    return sent
+
+
 # MCP tools ----------------------------------------------------------------------------------------
 #
 # The protocol's library and gradio check arguments as well, but the one repeats a wrong value whole, however long it

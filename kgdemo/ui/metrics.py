@@ -216,10 +216,10 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def start_logging(environment: Mapping[str, str] = os.environ) -> None:
+def start_logging() -> None:
     """Write the log to standard error: plain, or JSON lines where ``KGDEMO_LOG`` says ``json``."""
     handler = logging.StreamHandler()
-    as_json = environment.get("KGDEMO_LOG", "") == "json"
+    as_json = os.environ.get("KGDEMO_LOG") == "json"
     handler.setFormatter(JsonLines() if as_json else logging.Formatter("%(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("httpx").setLevel(logging.WARNING)  # the server's calls to itself

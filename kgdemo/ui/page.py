@@ -13,22 +13,19 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from kgdemo.errors import UserError
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, profile_from
 from kgdemo.ui import assets, zero
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask_for_page, changed_question, default_model, warming
+from kgdemo.ui.asking import Loading, Server, ask_for_page, changed_question, default_model, warming
 from kgdemo.ui.benchmark import routes as benchmark_routes
 from kgdemo.ui.classroom import Rooms
 from kgdemo.ui.classroom import routes as class_routes
-from kgdemo.ui.fields import NAMES, Fields, filled, page_fields, settings_of
+from kgdemo.ui.fields import NAMES, Fields, filled, page_fields
 from kgdemo.ui.guard import HANDLERS, Guard, Page, Refused, address_of
 from kgdemo.ui.metrics import METRICS
-from kgdemo.ui.runs import EventStream, SharedRuns
-from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 from kgdemo.ui.site import empty_document
-from kgdemo.ui.stage import OFFLINE, Reruns, has_mcp, make_stage
+from kgdemo.ui.stage import OFFLINE, has_mcp, make_stage
 
 # Tabs of which gradio remembers all components, 50 kB each and what they show; by itself it does so of 10,000. Nothing
 # here is kept there: a tab that is forgotten is made anew with its next question.
@@ -36,7 +33,7 @@ _SESSIONS = 100
 _FIRST_VIEW = 4.0  # seconds: a page that is being opened goes before the loading of the model
 
 # What the visitor has changed in the graph is kept by the browser, which sends it with every question.
-_WITH_WORLD = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
+_WITH_CLIENT_GRAPH = "(...values) => [...values.slice(0, -1), document.querySelector('#kg-stage')?.asked?.() ?? '']"
 
 
 def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
@@ -67,15 +64,12 @@ def create_app(pipeline: Pipeline | None = None, warm: bool = True) -> Page:
         with gr.Accordion(text["settings"]["title"], open=False, elem_id="kg-settings"):
             fields = page_fields(pipeline.profile, standard)
         line = gr.HTML("", elem_id="kg-line", apply_default_css=False)
-        world = gr.Textbox(visible=False)  # filled in by _WITH_WORLD
-        event_stream, session_graphs, runs = EventStream(), SessionGraphs(pipeline), SharedRuns(pipeline)
-        visits = Visits(pipeline.profile.questions_a_minute)
-        reruns = Reruns(pipeline, session_graphs, visits, runs)
-        standing = [field.value for field in (question, *fields)]
-        stage = make_stage(pipeline, event_stream, session_graphs, visits, reruns, loading, standing)
-        _events(runs, event_stream, session_graphs, visits, [question, *fields, world], go, stop, line, stage)
+        client_graph = gr.Textbox(visible=False)  # filled in by _WITH_CLIENT_GRAPH
+        server = Server(pipeline, loading)
+        stage = make_stage(server, [field.value for field in (question, *fields)])
+        _events(server, [question, *fields, client_graph], go, stop, line, stage)
         _inputs(page, pipeline, [question, *fields], stage)
-        Endpoints(pipeline, visits, runs).register()
+        Endpoints(server).register()
     page.queue(default_concurrency_limit=4, max_size=64)
     if warm and zero.borrows(pipeline, standard):
         loading.finish()  # models have to be on the GPU before the page is served
@@ -136,17 +130,14 @@ def _header(text: dict[str, Any]) -> str:
 
 
 def _events(
-    runs: SharedRuns,
-    event_stream: EventStream,
-    session_graphs: SessionGraphs,
-    visits: Visits,
+    server: Server,
     fields: list[gr.components.Component],
     go: gr.Button,
     stop: gr.Button,
     line: gr.HTML,
     stage: gr.HTML,
 ) -> None:
-    pipeline = runs.pipeline
+    """Ask when the button or the stage says so, and stop."""
 
     def run(request: gr.Request, *values: Any) -> Iterator[str]:
         yield from answered(request, Fields.of(values))
@@ -161,22 +152,17 @@ def _events(
     def answered(
         request: gr.Request, submitted: Fields, chosen: Sequence[str] = (), forced: Sequence[int] = ()
     ) -> Iterator[str]:
-        def graph() -> KnowledgeGraph:
-            named = settings_of(submitted.values, pipeline.profile).graph
-            return pipeline.graph(session_graphs.source(named, ClientGraph.read(submitted.client_graph)))
-
-        asker = visits, address_of(request)
-        lines = ask_for_page(runs, submitted, chosen, session_graphs, forced, *asker, graph)
-        yield from event_stream.sent(lines, graph)
+        lines = ask_for_page(server, submitted, chosen, forced, address_of(request))
+        yield from server.stream.sent(lines, lambda: server.graph(submitted))
 
     common: dict[str, Any] = {
         "inputs": fields,
         "outputs": stage,
-        "js": _WITH_WORLD,
+        "js": _WITH_CLIENT_GRAPH,
         "show_progress": "full",  # the place in the queue; the stage itself is never covered
         "show_progress_on": line,
         "concurrency_id": "lm",
-        "concurrency_limit": pipeline.profile.at_once,
+        "concurrency_limit": server.pipeline.profile.at_once,
         "api_visibility": "private",
     }
     # "once" would swallow a question that is asked while a stopped run winds up; the page drops the older of two runs

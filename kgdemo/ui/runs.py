@@ -91,10 +91,6 @@ class EventStream:
         self._runs: OrderedDict[str, _Run] = OrderedDict()
         self._lock = threading.Lock()
 
-    def batches(self, events: Iterable[Event], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
-        """The batches of a run's events; see ``sent``."""
-        yield from self.sent(lines_of(events, graph), graph)
-
     def sent(self, lines: Iterable[Line], graph: Callable[[], KnowledgeGraph]) -> Iterator[str]:
         """JSON ``{"run", "from", "items"}``, at most one each ``INTERVAL`` seconds but for what cannot wait."""
         run = secrets.token_urlsafe(9)

@@ -31,17 +31,17 @@ from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of
 from kgdemo.ui import assets
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Loading, Visits, ask, default_model, names_like
+from kgdemo.ui.asking import Server, ask, default_model
 from kgdemo.ui.fields import NAMES, Fields
 from kgdemo.ui.guard import address_of
-from kgdemo.ui.runs import EventStream, SharedRuns
-from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs, Visitor, held_whole, limits
+from kgdemo.ui.session_graphs import ClientGraph, Visitor, held_whole, limits
 from kgdemo.view.escape import json_in_html, visible
 from kgdemo.view.page_records import facts_of_themes, x_ray_record
 from kgdemo.view.picture import neighbours_of
 
 OFFLINE = "/offline"  # the document that a run is put into, see ``ui.site``
 _TYPED = 100  # characters of what is typed in a search field
+_MAX_NAMES = 8  # offered for it
 
 # The stage's template is constant: gradio evaluates templates as code, so no text of anyone's may enter it.
 _TEMPLATE = '<div class="kg-stage" id="kg-stage"></div>'
@@ -60,35 +60,18 @@ def has_mcp() -> bool:
     return importlib.util.find_spec("mcp") is not None
 
 
-def make_stage(
-    pipeline: Pipeline,
-    event_stream: EventStream,
-    session_graphs: SessionGraphs,
-    visits: Visits,
-    reruns: Reruns,
-    loading: Loading,
-    standard: list[Any],
-) -> gr.HTML:
+def make_stage(server: Server, standard: list[Any]) -> gr.HTML:
     """The element that draws runs.
 
     Args:
-        pipeline: answers the questions.
-        event_stream: the runs under way.
-        session_graphs: visitors' graphs.
-        visits: counts what visitors ask for.
-        reruns: asks again on a changed graph.
-        loading: how far the server has come with its loading.
+        server: what it may ask for.
         standard: what stands in the fields at first, in the order of ``NAMES``.
     """
     return gr.HTML(
-        json_in_html(_boot(pipeline, standard)),
+        json_in_html(_boot(server.pipeline, standard)),
         html_template=_TEMPLATE,
         js_on_load=_ON_LOAD,
-        server_functions=[
-            *_about_runs(pipeline, event_stream),
-            *_about_graphs(pipeline, event_stream, session_graphs, visits),
-            *_about_server(reruns, loading),
-        ],
+        server_functions=[*_about_runs(server), *_about_graphs(server), *_about_server(server)],
         apply_default_css=False,
         elem_id="kg-stage-holder",
     )
@@ -123,56 +106,56 @@ def _boot(pipeline: Pipeline, standard: list[Any]) -> dict[str, Any]:
 
 # what the stage may ask for; gradio calls these by their names ----------------------------------------
 
-Asked = Callable[..., Any]
+ServerFunction = Callable[..., Any]
 
 
-def _about_runs(pipeline: Pipeline, event_stream: EventStream) -> list[Asked]:
+def _about_runs(server: Server) -> list[ServerFunction]:
     """What belongs to a run that is shown."""
 
     def missed(arguments: Any) -> str:
         have = _fields(arguments).get("have")
-        return event_stream.missed(_text(arguments, "run"), have if isinstance(have, int) else 0)
+        return server.stream.missed(_text(arguments, "run"), have if isinstance(have, int) else 0)
 
     def entities(arguments: Any) -> list[str]:
-        return names_like(_graph_of(pipeline, event_stream, arguments).entities, _text(arguments, "written"))
+        return names_like(_graph_of(server, arguments).entities, _text(arguments, "written"))
 
     def relations(arguments: Any) -> list[str]:
-        return names_like(_graph_of(pipeline, event_stream, arguments).relations, _text(arguments, "written"))
+        return names_like(_graph_of(server, arguments).relations, _text(arguments, "written"))
 
     def near(arguments: Any) -> dict[str, Any]:
-        graph = _graph_of(pipeline, event_stream, arguments)
+        graph = _graph_of(server, arguments)
         return neighbours_of(graph, str(_fields(arguments).get("entity", "")))
 
     def layers(arguments: Any) -> dict[str, Any]:
-        graph = _graph_of(pipeline, event_stream, arguments)
-        return layers_record(pipeline.model(default_model()), graph, _fields(arguments), pipeline.profile.question)
+        graph = _graph_of(server, arguments)
+        return layers_record(
+            server.pipeline.model(default_model()), graph, _fields(arguments), server.pipeline.profile.question
+        )
 
     return [missed, entities, relations, near, layers]
 
 
-def _about_graphs(
-    pipeline: Pipeline, event_stream: EventStream, session_graphs: SessionGraphs, visits: Visits
-) -> list[Asked]:
+def _about_graphs(server: Server) -> list[ServerFunction]:
     """Graphs that are changed, brought, or looked through."""
 
     def change(arguments: Any) -> dict[str, Any]:
         edits = json.dumps({"edits": _fields(arguments).get("edits")})
-        return session_graphs.tried(_graph_of(pipeline, event_stream, arguments), edits)
+        return server.graphs.tried(_graph_of(server, arguments), edits)
 
     def bring(arguments: Any, request: gr.Request) -> dict[str, Any]:
         visitor = Visitor(address_of(request), _text(arguments, "visitor"))
         try:
-            visits.count(visitor.address)
+            server.visits.count(visitor.address)
         except UserError as error:
             return {"error": str(error)}
-        return session_graphs.brought(_fields(arguments), visitor)
+        return server.graphs.brought(_fields(arguments), visitor)
 
     def xray(arguments: Any) -> dict[str, Any]:
         named = _text(arguments, "graph")
-        known = named in embedded_names() or (named and pipeline.profile.open_models)
+        known = named in embedded_names() or (named and server.pipeline.profile.open_models)
         try:
             changes = ClientGraph.read(str(_fields(arguments).get("changes") or ""))
-            kg = pipeline.graph(session_graphs.source(named if known else "world", changes))
+            kg = server.pipeline.graph(server.graphs.source(named if known else "world", changes))
             return x_ray_record(held_whole(kg))
         except UserError as error:
             return {"error": str(error)}
@@ -180,26 +163,43 @@ def _about_graphs(
     return [change, bring, xray]
 
 
-def _about_server(reruns: Reruns, loading: Loading) -> list[Asked]:
+def _about_server(server: Server) -> list[ServerFunction]:
     """A question asked again for its answer alone, and how far the server has loaded."""
+    reruns = Reruns(server)
 
     def rerun(arguments: Any, request: gr.Request) -> dict[str, Any]:
         return reruns.answer(_fields(arguments), address_of(request))
 
     def loaded(_: Any) -> dict[str, object]:
-        return loading.state()
+        return server.loading.state()
 
     return [rerun, loaded]
 
 
-def _graph_of(pipeline: Pipeline, event_stream: EventStream, arguments: Any) -> KnowledgeGraph:
+def _graph_of(server: Server, arguments: Any) -> KnowledgeGraph:
     """The graph of the run that is shown; a recorded one was asked on an embedded graph."""
     name = _text(arguments, "graph")
     try:
-        shown = event_stream.graph(_text(arguments, "run"))
+        shown = server.stream.graph(_text(arguments, "run"))
     except UserError:  # a visitor's graph that has been forgotten
         shown = None
-    return shown or pipeline.graph(name if name in embedded_names() else "world")
+    return shown or server.pipeline.graph(name if name in embedded_names() else "world")
+
+
+def names_like(labels: Iterable[str], written: str) -> list[str]:
+    """Entities or relations whose name starts with, or else holds, what a visitor has typed."""
+    wanted = written.strip().casefold()
+    if len(wanted) < 2:
+        return []
+    starts: list[str] = []
+    holds: list[str] = []
+    for label in labels:
+        folded = label.casefold()
+        if folded.startswith(wanted):
+            starts.append(label)
+        elif len(holds) < _MAX_NAMES and wanted in folded:
+            holds.append(label)
+    return (sorted(starts, key=len) + holds)[:_MAX_NAMES]
 
 
 # What the browser sends may be anything: what is missing, or of another type, reads as empty.
@@ -222,20 +222,10 @@ _MOST_ANSWERS = 200
 
 
 class Reruns:
-    """Asks again.
+    """Asks again; one at a time."""
 
-    Args:
-        pipeline: answers the questions.
-        session_graphs: makes the changed graphs.
-        visits: counts what visitors ask.
-        runs: shared by all visitors.
-    """
-
-    def __init__(self, pipeline: Pipeline, session_graphs: SessionGraphs, visits: Visits, runs: SharedRuns) -> None:
-        self._pipeline = pipeline
-        self._session_graphs = session_graphs
-        self._visits = visits
-        self._runs = runs
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._one = threading.Semaphore(1)
 
     def answer(self, asked: Mapping[str, Any], address: str) -> dict[str, Any]:
@@ -256,8 +246,7 @@ class Reruns:
         if not self._one.acquire(timeout=_WAIT):
             return {"error": "Others are breaking the world just now; try again in a minute."}
         try:
-            events = ask(self._pipeline, fields, entities, self._session_graphs, (), self._visits, address, self._runs)
-            return _answer_record(events)
+            return _answer_record(ask(self._server, fields, entities, address=address))
         finally:
             self._one.release()
 

@@ -1,4 +1,4 @@
-"""A GPU that is lent for one question at a time, as on Hugging Face's ZeroGPU; on every other machine nothing of it.
+"""A GPU that is lent for one question at a time, as on Hugging Face's ZeroGPU; without one this module does nothing.
 
 There the package ``spaces`` must be imported before torch, models are put on ``cuda`` before the page is served,
 and what needs the GPU runs in a process of its own: a generator of this module, given plain data only. The embedded

@@ -182,9 +182,9 @@ def test_a_choice_counts_once_may_be_changed_and_belongs_to_its_token():
     for number, choice in ((2, 0), (0, 0), (1, 3), (1, -1)):
         with pytest.raises(UserError, match="not guessed"):
             room.vote(one, number, choice)
-    assert room.told()["votes"] is None, "nobody is told before all are"
+    assert room.for_phone()["votes"] is None, "nobody is told before all are"
     room.show(scene(shown(1)))
-    assert room.told()["votes"] == [0, 0, 2]
+    assert room.for_phone()["votes"] == [0, 0, 2]
     with pytest.raises(UserError, match="not guessed"):
         room.vote(one, 1, 0)
     room.show(scene(guess(2)))
@@ -203,9 +203,9 @@ def test_a_phone_that_sleeps_comes_back_with_its_choice():
     room, (name,) = voted(rooms, 1)
     room.vote(name, 1, 1)
     rooms.leave(room, name)
-    assert room.counted() == {"here": 0, "round": 1, "votes": [0, 1, 0], "ended": False}
+    assert room.for_opener() == {"here": 0, "round": 1, "votes": [0, 1, 0], "ended": False}
     assert rooms.join(room, name) == name
-    assert room.counted() == {"here": 1, "round": 1, "votes": [0, 1, 0], "ended": False}
+    assert room.for_opener() == {"here": 1, "round": 1, "votes": [0, 1, 0], "ended": False}
     assert rooms.join(room, "made up") != "made up"
 
 

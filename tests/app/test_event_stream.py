@@ -6,9 +6,10 @@ import json
 
 from kgdemo.events import RunFailed, from_json
 from kgdemo.ui import assets
-from kgdemo.ui.asking import ask, names_like
+from kgdemo.ui.asking import Server, ask
 from kgdemo.ui.fields import Fields
-from kgdemo.ui.runs import INTERVAL, EventStream
+from kgdemo.ui.runs import INTERVAL, EventStream, lines_of
+from kgdemo.ui.stage import names_like
 from tests.helpers.long_run import long_run
 from tests.helpers.small import NASTY, QUESTION
 
@@ -19,9 +20,16 @@ def fields(**changed) -> Fields:
     return Fields(values.pop("question", QUESTION), values, values.pop("client_graph", ""))
 
 
+def _batches(stream: EventStream, events, graph):
+    return stream.sent(lines_of(events, graph), graph)
+
+
 def batches(pipeline, asked: Fields, feed: EventStream | None = None, entities=()) -> list[dict]:
     feed = feed or EventStream()
-    return [json.loads(one) for one in feed.batches(ask(pipeline, asked, entities), lambda: pipeline.graph("world"))]
+    return [
+        json.loads(one)
+        for one in _batches(feed, ask(Server(pipeline), asked, entities), lambda: pipeline.graph("world"))
+    ]
 
 
 def test_batches_are_numbered_without_gaps(pipeline):
@@ -54,7 +62,7 @@ def test_a_gap_can_be_filled(pipeline):
 
 def test_closing_the_stream_stops_the_run(pipeline):
     before = pipeline.closed_early
-    stream = EventStream().batches(ask(pipeline, fields()), lambda: pipeline.graph("world"))
+    stream = _batches(EventStream(), ask(Server(pipeline), fields()), lambda: pipeline.graph("world"))
     next(stream)
     stream.close()
     assert pipeline.closed_early == before + 1
@@ -79,7 +87,7 @@ def test_mistakes_end_the_run_with_a_sentence(pipeline):
         last = batches(pipeline, fields(**wrong))[-1]["items"][-1]
         assert last["event"] == "RunFailed", wrong
         assert last["message"][-1] in ".?", last["message"]
-    failed = list(ask(pipeline, fields(beams=None)))
+    failed = list(ask(Server(pipeline), fields(beams=None)))
     assert isinstance(failed[0], RunFailed)
 
 
@@ -124,7 +132,7 @@ def test_ten_beams_of_forty_tokens_stay_under_600_kb_and_seldom(pipeline):
             now[0] += 0.03  # seconds that a step takes
             yield event
 
-    got = list(EventStream(clock=lambda: now[0]).batches(ticking(), lambda: pipeline.graph("world")))
+    got = list(_batches(EventStream(clock=lambda: now[0]), ticking(), lambda: pipeline.graph("world")))
     assert sum(len(one.encode()) for one in got) < 600_000
     assert len(got) <= now[0] / INTERVAL + 2  # the start and the end wait for nothing
     assert sum(len(json.loads(one)["items"]) for one in got) == len(events)

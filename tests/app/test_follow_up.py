@@ -8,7 +8,7 @@ import pytest
 
 from kgdemo.events import EntitiesLinked, Event, Notice, RunStarted
 from kgdemo.query.follow_up import meant_by, pronoun_of
-from kgdemo.ui.asking import LastRun, ask
+from kgdemo.ui.asking import LastRun, Server, ask
 from kgdemo.ui.fields import Fields
 from tests.helpers.small import SmallPipeline
 
@@ -18,7 +18,7 @@ NOLAN, INCEPTION = "Christopher Nolan", "Inception"
 def asked(pipeline: SmallPipeline, question: str, *about: object, last: object = None) -> list[Event]:
     told = json.dumps({"about": about, "last": last})
     fields = Fields(question, {"graph": "world", "beams": 2, "hops": 1}, told)
-    return list(ask(pipeline, fields))
+    return list(ask(Server(pipeline), fields))
 
 
 def chosen(events: list[Event]) -> tuple[str, ...]:

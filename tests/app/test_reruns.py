@@ -6,17 +6,14 @@ import json
 
 import pytest
 
-from kgdemo.ui.asking import Visits
-from kgdemo.ui.runs import SharedRuns
-from kgdemo.ui.session_graphs import SessionGraphs
+from kgdemo.ui.asking import Server, Visits
 from kgdemo.ui.stage import Reruns
 from tests.helpers.small import QUESTION, SmallPipeline
 
 
 @pytest.fixture(scope="module")
 def reruns() -> Reruns:
-    pipeline = SmallPipeline()
-    return Reruns(pipeline, SessionGraphs(pipeline), Visits(0), SharedRuns(pipeline))
+    return Reruns(Server(SmallPipeline()))
 
 
 def changed(*edges: list[str]) -> str:
@@ -47,7 +44,6 @@ def test_what_cannot_be_asked_is_told_in_a_sentence(reruns: Reruns, asked: dict,
 
 
 def test_it_counts_as_a_question_of_its_visitor():
-    pipeline = SmallPipeline()
-    reruns = Reruns(pipeline, SessionGraphs(pipeline), Visits(1), SharedRuns(pipeline))
+    reruns = Reruns(Server(SmallPipeline(), visits=Visits(1)))
     assert "answers" in reruns.answer({"question": QUESTION}, "here")
     assert "questions a minute" in reruns.answer({"question": QUESTION}, "here")["error"]

@@ -12,7 +12,7 @@ from gradio_client.exceptions import AppError
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
-from kgdemo.ui.asking import ask
+from kgdemo.ui.asking import Server, Visits, ask
 from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor, held_whole
 from tests.app.test_event_stream import fields
 from tests.helpers import sparql_server
@@ -46,9 +46,8 @@ def run(session_graphs: SessionGraphs, world: dict | str, **changed) -> list:
     written = world if isinstance(world, str) else json.dumps(world)
     return list(
         ask(
-            session_graphs.pipeline,
+            Server(session_graphs.pipeline, graphs=session_graphs, visits=Visits(0)),
             fields(client_graph=written, compare=False, **changed),
-            session_graphs=session_graphs,
         )
     )
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from kgdemo.events import CandidatesScored, Event, PathFound, PathVerified, Thought
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import valid_steps
-from kgdemo.methods.fidelis import FidelisOptions
-from kgdemo.methods.fidelis.decisions import PLACEHOLDER
+from kgdemo.methods.fidelis import PLACEHOLDER, FidelisOptions
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, of, run

@@ -79,7 +79,7 @@ def test_a_seed_draws_the_same_chains_again_and_another_draws_others():
     resources = film_world()
 
     def texts(seed: int) -> list[str]:
-        drawn = baselines_free.Draws(seed=seed)
+        drawn = baselines_free.SamplingOptions(seed=seed)
         events = ask("self-consistency", QUESTION, ["Inception"], resources, drawn, beams=5)
         return [found.text for found in of(events, PathFound)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kgdemo.events import CandidatesScored, PathFound
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
+from kgdemo.methods.hop_lists import start
 from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, ask, clerk_world, film_world, of
@@ -39,7 +40,7 @@ def test_a_hub_is_cut_to_the_relations_near_the_question():
     triples = [("hub", "part", f"n{i}") for i in range(500)] + [("hub", "born in", "London")]
     resources = film_world(triples=triples)
     query = understand("where born", ["hub"], resources.kg)
-    found = retrieval.facts(query, retrieval.starts_at(["hub"]), resources, Settings(), limit=50)
+    found = retrieval.facts(query, [start("hub")], resources, Settings(), limit=50)
     assert len(found) == 50
     assert found[0].end == "London"
 
@@ -76,7 +77,7 @@ def test_the_graph_in_the_prompt_is_all_triples_within_l_hops_up_to_the_limit():
         "Where was he born?",
         ["Inception"],
         clerk_world(Clerk()),
-        retrieval.GraphInPrompt(triples=2),
+        retrieval.DirectGraphOptions(triples=2),
         hops=1,
     )
     assert len(of(few, PathFound)) == 2

@@ -12,9 +12,7 @@ from kgdemo.constraint.triple_chains import ChainState, QueryGraph
 from kgdemo.events import AnswerFinal, DecodeStep, LMCall, PathFound, PathVerified, Thought, from_json, to_json
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.dog import DogOptions
-from kgdemo.methods.dog.chains import TripleChain
-from kgdemo.methods.dog.method import paths_of
+from kgdemo.methods.dog import DogOptions, TripleChain, paths_of
 from kgdemo.methods.registry import METHODS
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import film_world, of, run

@@ -14,7 +14,7 @@ from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import greedy_search
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.methods.dog.method import question_graph
+from kgdemo.methods.dog import question_graph
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.embedding import EmbeddingCache
 from kgdemo.models.token_tree import Writer

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.path import Path
-from kgdemo.methods.fidelis import FidelisOptions
-from kgdemo.methods.fidelis.decisions import PLACEHOLDER, read_plan, statement_of
+from kgdemo.methods.fidelis import PLACEHOLDER, FidelisOptions, read_plan, statement_of
 from kgdemo.query.query import understand
 from tests.helpers.fidelis import (
     PLAN,

@@ -8,9 +8,9 @@ from dataclasses import replace
 from kgdemo.events import CandidatesScored, LMCall, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.methods.grounding import GroundingOptions
-from kgdemo.methods.grounding.method import GraphCotOptions
+from kgdemo.methods.grounding import GraphCotOptions
 from kgdemo.methods.hop_lists import likeliest_first
+from kgdemo.methods.thought_chains import GroundingOptions
 from kgdemo.query.query import understand
 from kgdemo.reasoners.base import Resources
 from tests.helpers.reasoning import (

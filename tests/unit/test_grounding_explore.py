@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kgdemo.events import CandidatesScored, DeductionChecked, LMCall, Thought
-from kgdemo.methods.grounding import GroundingOptions
+from kgdemo.methods.thought_chains import GroundingOptions
 from tests.helpers.reasoning import (
     Clerk,
     all_is_read_from_the_graph,

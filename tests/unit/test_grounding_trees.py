@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.events import CandidatesScored, PathFound, Thought
-from kgdemo.methods.grounding import Evaluator, GroundingOptions
+from kgdemo.methods.thought_chains import Evaluator, GroundingOptions
 from tests.helpers.reasoning import (
     Clerk,
     ask,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.labels import spoken
-from kgdemo.methods.fidelis.decisions import Bm25, PathRag, VanillaRetriever
+from kgdemo.methods.fidelis import Bm25, PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import understand

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from kgdemo.methods import METHODS
-from kgdemo.methods.grounding import GroundingOptions
+from kgdemo.methods.thought_chains import GroundingOptions
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.reasoners.embedded import EmbeddedReasoner

@@ -31,12 +31,11 @@ from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, RANKINGS, ChatSettings, Profile, Settings
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Visits, ask
+from kgdemo.ui.asking import Server, Visits, ask
 from kgdemo.ui.fields import NAMES, ON_PAGE, Fields
 from kgdemo.ui.guard import Refused
 from kgdemo.ui.metrics import memory
-from kgdemo.ui.runs import EventStream, SharedRuns
-from kgdemo.ui.session_graphs import SessionGraphs
+from kgdemo.ui.runs import lines_of
 from kgdemo.verify import Verifier
 
 Command = Callable[[list[str]], int]
@@ -215,16 +214,16 @@ def _options(rng: random.Random, method: str) -> str:
 
 def _by_page(case: WholeCase, model: CausalModel, _: Command, tally: WholeTally) -> str:
     pipeline = _pipeline(case, model)
-    graphs, runs = SessionGraphs(pipeline), SharedRuns(pipeline)
-    answer = graphs.brought(_upload(case))
+    server = Server(pipeline, visits=Visits(0))
+    answer = server.graphs.brought(_upload(case))
     if "error" in answer:
         tally.refused += 1
         return _not_a_sentence(str(answer["error"]))
     client_graph = json.dumps({"own": answer["own"], "edits": [list(edit) for edit in case.edits]})
     fields = Fields(case.question, {name: case.values[name] for name in NAMES[1:]}, client_graph)
-    events = list(ask(pipeline, fields, case.entities, graphs, runs=runs))
+    events = list(ask(server, fields, case.entities))
     kg = pipeline.graph(str(answer["own"]))
-    for batch in EventStream().batches(events, lambda: kg):
+    for batch in server.stream.sent(lines_of(events, lambda: kg), lambda: kg):
         json.loads(batch)
     return _judged(events, case.triples, case.edits, tally)
 
@@ -233,7 +232,7 @@ def _by_program(case: WholeCase, model: CausalModel, _: Command, tally: WholeTal
     pipeline = _pipeline(case, model)
     triples = _stripped(case.triples)
     pipeline.add_graph("world", build_graph(triples, "world"), StatedFacts(triples))
-    endpoints = Endpoints(pipeline, Visits(0), SharedRuns(pipeline))
+    endpoints = Endpoints(Server(pipeline, visits=Visits(0)))
     values = {name: case.values[name] for name in ("method", "beams", "hops", "options")}
     try:
         found = endpoints.ask(case.question, **values)
