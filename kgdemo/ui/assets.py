@@ -15,6 +15,7 @@ from typing import Any
 
 import gradio as gr
 import pyvis
+from pyvis.network import Network
 
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt_style import STYLE_FILE
@@ -56,10 +57,13 @@ def frame_document(vis_url: str, script_url: str, title: str, origin: str = "'se
         title: for screen readers.
         origin: Content-Security-Policy sources that scripts may come from.
     """
+    net = Network(directed=True)
+    net.set_options(json.dumps(_OPTIONS))
+    network = {"nodes": net.nodes, "edges": net.edges, "options": net.options}
     return _DOCUMENT.format(
         title=escaped(title),
         origin=origin,
-        network=json_in_html({"nodes": [], "edges": [], "options": _OPTIONS}),
+        network=json_in_html(network),
         vis=escaped(vis_url),
         script=escaped(script_url),
     )

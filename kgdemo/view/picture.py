@@ -3,7 +3,7 @@
 Drawn from left to right, one column a hop, topic entities on the left; the same run always gives the same picture.
 Besides the paths it holds what thoughts and decisions only looked at, so that a reader sees where a method has been
 and turned back. A node keeps its place once it has one, so a picture that grows while a question is answered never
-jumps. The browser is sent what is new.
+jumps. Entities and edges are built with pyvis; the browser is sent what is new.
 
 Between two entities there is one edge for what the graph holds, however many relations and paths it stands for. It may
 begin as something that a thought merely looked at and later turn out to be part of a path. The neighbours of an entity,
@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
+
+from pyvis.network import Network
 
 from kgdemo.events import (
     CandidatesScored,
@@ -264,7 +266,7 @@ class PictureBuilder:
     """
 
     kg: KnowledgeGraph
-    _nodes: dict[str, PictureNode] = field(default_factory=dict)
+    _net: Network = field(default_factory=lambda: Network(directed=True))
     _places: Places = field(default_factory=Places)
     _edges: Edges = field(default_factory=Edges)
     _faded: set[str] = field(default_factory=set)
@@ -423,12 +425,12 @@ class PictureBuilder:
     def _place(self, entity: str, group: str, column: int, parent: str, up: bool = False) -> bool:
         """Make sure that an entity is drawn, as what it is worth most; False where there is no room for it."""
         if entity in self._places:
-            was = self._nodes[entity]["group"]
+            was = self._net.node_map[entity]["group"]
             if was in _LOOKS and was != group:
-                self._paint(self._nodes[entity], group)
+                self._paint(entity, group)
             return True
-        looked = sum(node["group"] in _LOOKS for node in self._nodes.values()) if group in _LOOKS else 0
-        if len(self._nodes) >= MAX_NODES or looked >= MAX_LOOKED:
+        looked = sum(node["group"] in _LOOKS for node in self._net.nodes) if group in _LOOKS else 0
+        if len(self._net.nodes) >= MAX_NODES or looked >= MAX_LOOKED:
             self._left_out.add(entity)
             return False
         if entity in self._faded:  # it is no longer a mere neighbour: it gets a place of its own
@@ -440,13 +442,18 @@ class PictureBuilder:
     def _fade(self, entity: str) -> None:
         self._faded.discard(entity)
         self._edges.forget(entity)
-        del self._nodes[entity]
+        self._net.node_map.pop(entity)
+        self._net.node_ids.remove(entity)
+        self._net.nodes = [node for node in self._net.nodes if node["id"] != entity]
         self._gone.append(entity)
 
     def _node(self, entity: str, group: str, x: int, y: int, title: str, limit: int = _LABEL) -> None:
-        """Draw a node; one that is drawn already stays where it is."""
-        new = PictureNode(id=entity, label=visible(title, limit), group=group, x=x, y=y, title=title)
-        self._paint(self._nodes.get(entity, new), group)
+        self._net.add_node(entity, label=visible(title, limit), group=group, x=x, y=y, title=title)
+        self._paint(entity, group)
 
-    def _paint(self, node: PictureNode, group: str) -> None:
-        self._nodes[node["id"]] = self._changed[node["id"]] = PictureNode(**{**node, "group": group})
+    def _paint(self, entity: str, group: str) -> None:
+        node = self._net.node_map[entity]
+        node["group"] = group
+        self._changed[entity] = PictureNode(
+            id=node["id"], label=node["label"], group=group, x=node["x"], y=node["y"], title=node["title"]
+        )
