@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 
 from kgdemo.answering.called import Called
 from kgdemo.answering.masked import Masked
@@ -34,6 +35,7 @@ _STATED_AS = {  # what may be asked of a thing of which it is stated in other wo
     "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),
     "diameter": ("diameter", "width"), "lifespan": ("lifespan", "age"),
 }  # fmt: skip
+_WITH = re.compile(r",? (?:(?:together|along) )?(?:with|alongside|besides|apart from) \0")
 _OF_VALUES = re.compile(r"\b(?:how|when|what year|number|size)\b", re.IGNORECASE)
 
 
@@ -67,27 +69,50 @@ class Grounded(Called):
         """
         found: list[Understood] = []
         for heard in readings if self.plan.form is Form.ENTITY else ():
-            plans = list(self._that_can_be_done(heard))
+            plans = list(self._that_can_be_done(heard, frozenset(parser.tokens)))
             scores = parser.likelihoods(heard.text, [plan for plan, _ in plans])
             for score, (plan, result) in zip(scores, plans, strict=True):
                 if score >= max(_LEAST, _SHARE * sum(scores)):
                     found.append(Understood(score, False, plan, heard.masked, result[1]))
+            found += self._beside_another(heard, parser)
         return max(found, key=lambda one: one.likely, default=None)
 
-    def _that_can_be_done(self, heard: Heard) -> Iterator[tuple[Plan, Result]]:
-        """The plans that are weighed, each with what it gives."""
-        own = {mark: self._steps_from(heard, mark) for mark in heard.names}
+    def _beside_another(self, heard: Heard, parser: Parser) -> Iterator[Understood]:
+        """What a step leads to besides what else is named: *who recorded it with Queen*, *who did he fight there*."""
+        for mark, name in heard.names.items() if len(heard.names) == len(NAMES) else ():
+            (other,) = (own for own in NAMES if own != mark)
+            there = heard.names[other]
+            text = _WITH.sub("", heard.text.replace(other, "\0")).replace("\0", "somebody").replace(mark, NAMES[0])
+            alone = Heard(Masked(text, (name,), around=(there,)), kinds=heard.kinds)
+            plans = [
+                plan
+                for plan in self._steps_from(alone, NAMES[0], frozenset(parser.tokens))
+                if not self.sets.ends(name.entities[0], plan[1:]).keys().isdisjoint(there.entities)
+            ]
+            scores = parser.likelihoods(text, plans)
+            for score, plan in zip(scores, plans, strict=True):
+                walk = {
+                    end: path for end, path in self._walk(alone, plan).items() if end not in there.entities and path
+                }
+                ends = self._of_type_asked(alone, walk)
+                if score >= max(_LEAST, _SHARE * sum(scores)) and ends:
+                    paths = {end: (path,) for end, path in ends.items() if path is not None}
+                    yield Understood(score, False, plan, alone.masked, partial(self._shown_by_paths, "step", paths))
+
+    def _that_can_be_done(self, heard: Heard, known: Set[str]) -> Iterator[tuple[Plan, Result]]:
+        """The plans of known tokens that are weighed, each with what it gives."""
+        own = {mark: self._steps_from(heard, mark, known) for mark in heard.names}
         heard.trusted = False
         for plan in self._meeting_pairs(heard, own) if len(own) == len(NAMES) else own.get(NAMES[0], ()):
             if self._is_possible(heard, plan) and (result := self._done(heard, plan)) is not None:
                 yield plan, result
 
-    def _steps_from(self, heard: Heard, mark: str) -> list[Plan]:
-        """The single steps and values of what a placeholder stands for."""
+    def _steps_from(self, heard: Heard, mark: str, known: Set[str]) -> list[Plan]:
+        """The single steps and values of what a placeholder stands for, as far as the parser knows them."""
         first = heard.names[mark].entities[0]
         labels = dict.fromkeys(value_of_year(label) for label, _ in self.kg.neighbours(first))
         values = (f"{ATTRIBUTE}{name}" for name in self.kg.literals.get(first, ()))
-        return [(mark, step) for step in (*labels, *values) if self._may_be_asked(heard.text, step)]
+        return [(mark, step) for step in (*labels, *values) if step in known and self._may_be_asked(heard.text, step)]
 
     def _may_be_asked(self, text: str, step: str) -> bool:
         """Whether the words may ask for a step: for a value or for what kind of thing it is only if they say so."""

@@ -90,7 +90,9 @@ _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started|ended|finished)"
     r" *(?:out|\w+(?:ed|en|ilt|ght|nt|wn|rn|de|ng))?"
     r" *(?:born|died?|first|earlier|later|last)?"
-    r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)"
+    r" *(?:first|earlier|later|last)?)[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)",
+    r"(?P<head>{what}(?: \w+)? did .+? (?:publish|write|release|paint|compose|record|make|found|build|direct|invent)"
+    r" (?:first|earlier|later|last))[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)",
 )
 _BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|live|die|built|opened|released|published|written"

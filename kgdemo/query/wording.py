@@ -299,6 +299,15 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
     re.IGNORECASE,
 )
 _SAID_AT_EASE = (
+    # *out of Saturn, Mars and Earth which is the largest*
+    (
+        re.compile(
+            r"^(?:out of|of|among|between) (?P<x>[^?]+?),? (?:and|or) (?P<y>[^,?]+?),? "
+            r"(?P<which>(?:which|who|what)(?: one)? (?:is|was|are|has) the [a-z]{2,}est)$",
+            re.IGNORECASE,
+        ),
+        r"\g<which>: \g<x> or \g<y>",
+    ),
     # *what's in a BLT?*, *what goes into a margarita?*
     (
         re.compile(
