@@ -22,7 +22,6 @@ from kgdemo.cli.run import add_settings, settings_from
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.study import StudySet
-    from kgdemo.lab.evaluation.workers import Workers
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import Settings
@@ -87,15 +86,6 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_evaluate)
 
 
-def _elsewhere(address: str) -> Callable[[Callable[[], Pipeline], int], Workers] | None:
-    """What makes workers on the Ray cluster at an address; None where there is none."""
-    if not address:
-        return None
-    from kgdemo.lab.evaluation.workers import RayWorkers
-
-    return partial(RayWorkers, address=address)
-
-
 def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
@@ -105,24 +95,22 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
     make = _pipeline()
     pipeline = make()
-    judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
-    scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
+    judge = Judge.by(pipeline.chat, arguments.judge, arguments.gpt4score)
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
-    more: Any = {"batched": arguments.batched, "scorer": scorer, "traces": arguments.traces}
-    rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
         return 0
-    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
-        more["workers"] = workers
+    rest = (arguments.out, arguments.limit, arguments.link, judge)
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
+        how: Any = {"batched": arguments.batched, "traces": arguments.traces, "workers": workers}
         if len(names) > 1 or arguments.method.strip() == ALL:
-            print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
+            print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **how))
         else:
             held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
             one = replace(settings, method=names[0])
-            metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
+            metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **how)
             print(json.dumps(metrics, indent=2))
     return 0
 
@@ -154,11 +142,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 def _compare(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from kgdemo.lab.evaluation.predictions import as_table, compare_runs
+    from kgdemo.lab.evaluation.predictions import read_predictions
+    from kgdemo.lab.evaluation.report import compare_runs, differences_table
 
-    rows = compare_runs(arguments.first, arguments.second)
+    rows = compare_runs(read_predictions(arguments.first), read_predictions(arguments.second))
     if not arguments.json:
-        print(as_table(rows))
+        print(differences_table(rows))
     for row in rows if arguments.json else ():
         print(json.dumps(asdict(row)))
     return 0
@@ -204,7 +193,7 @@ def _study(arguments: argparse.Namespace) -> int:
 
     settings = settings_from(arguments, compare=False, explain=0)
     make = _pipeline()
-    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
         if not every:
             settings = _with_own_graph(settings, arguments)
             rest = (settings, arguments.out, arguments.limit, workers)
@@ -244,11 +233,13 @@ def _stop_with_input() -> None:
 
 
 def _recipes(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.evaluation.recipes import RECIPES, described
+    from dataclasses import asdict
+
+    from kgdemo.lab.evaluation.recipes import RECIPES
 
     for name, recipe in RECIPES.items():
         if arguments.json:
-            print(json.dumps({"name": name, **described(recipe)}, ensure_ascii=False))
+            print(json.dumps({"name": name, **asdict(recipe)}, ensure_ascii=False))
         else:
             print(f"{name}: {recipe.after}; {len(recipe.variants)} variants. {recipe.reports}")
     return 0

@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
@@ -25,13 +25,14 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
+from kgdemo.lab.evaluation.judge import Judge, rate_paths, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
 from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
 from kgdemo.lab.evaluation.study import compare_methods, methods_named, methods_table
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.settings import ChatSettings, Settings
 from kgdemo.ui.metrics import give_back_memory
 from tests.helpers.endpoint import Endpoint, serve
@@ -155,7 +156,7 @@ def _stored(head: str, relation_label: str, tail: str, walkable: list[tuple[str,
 def test_predictions_survive_being_written():
     truth = true_steps(KG, ["Inception"], ["London"], 2, directed=False)
     made = read(*shown(True, 1, "Inception -> set in -> London"), truth=truth)
-    assert Prediction.from_record(json.loads(json.dumps(made.record()))) == made
+    assert Prediction.from_record(json.loads(json.dumps(asdict(made)))) == made
 
 
 # several methods ---------------------------------------------------------------------------------
@@ -266,11 +267,11 @@ def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
     replies = ["Score: 5\nExplanation: it holds.", "I like it", "Score: 2"]
     file = tmp_path / "judgements.jsonl"
     with serve(Endpoint(replies=replies)) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        metrics = judge_all(judge, predictions(), file)
-        assert judge_all(judge, predictions(), file) == metrics
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        metrics = rate_paths(judge, 3, predictions(), file)
+        assert rate_paths(judge, 3, predictions(), file) == metrics
         asked = list(endpoint.prompts)
-        judge.model.close()
+        judge.close()
     assert metrics == {"coherence": 3.5, "coherence_paths": 2, "judge_calls": 3}
     assert len(asked) == 3, "the second reply could not be read and was asked for again"
     assert "Path: Inception -> set in -> London" in asked[0]
@@ -281,9 +282,9 @@ def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
 def test_what_was_judged_before_a_failure_is_kept(tmp_path):
     file = tmp_path / "judgements.jsonl"
     with serve(Endpoint(replies=["Score: 4", "Score: 9"])) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        with pytest.raises(EndpointError, match="replied twice"), closing(judge.model):
-            judge_all(judge, predictions(), file)
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError, match="replied twice"), closing(judge):
+            rate_paths(judge, 3, predictions(), file)
     assert len(file.read_text().splitlines()) == 1
 
 
@@ -292,13 +293,13 @@ def test_answers_are_scored_and_what_failed_is_not_counted_and_asked_again(tmp_p
     rows = [replace(read(), id=str(n), answers=(name,)) for n, name in enumerate(("London", "Paris", "Rome"))]
     rows += [replace(read(), id="3", answers=()), replace(read(), id="4", gold=())]
     with serve(Endpoint(replies=["Yes", "No.", "perhaps", "who knows", "yes"])) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        first = score_answers(judge.model, rows, file)
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        first = score_answers(judge, rows, file)
         with file.open("a") as stream:
             stream.write('{"id": "2", "ans')  # killed while it wrote
-        second = score_answers(judge.model, rows, file)
+        second = score_answers(judge, rows, file)
         asked = list(endpoint.prompts)
-        judge.model.close()
+        judge.close()
     assert (first["gpt4score"], first["gpt4score_questions"], first["gpt4score_failed"]) == (1 / 3, 3, 1)
     assert (second["gpt4score"], second["gpt4score_questions"], second["gpt4score_failed"]) == (2 / 4, 4, 0)
     assert len(asked) == 5
@@ -309,9 +310,9 @@ def test_answers_are_scored_and_what_failed_is_not_counted_and_asked_again(tmp_p
 def test_a_scorer_out_of_reach_stops_the_scoring(tmp_path):
     rows = [replace(read(), id=str(n), answers=("x",)) for n in range(9)]
     with serve(Endpoint(replies=["maybe"] * 20)) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        with pytest.raises(EndpointError), closing(judge.model):
-            score_answers(judge.model, rows, tmp_path / "gpt4score.jsonl")
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError), closing(judge):
+            score_answers(judge, rows, tmp_path / "gpt4score.jsonl")
     assert len(endpoint.prompts) == 10
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
@@ -33,7 +33,8 @@ from kgdemo.lab.evaluation.metrics import (
     summarise,
     triplet_f1,
 )
-from kgdemo.lab.evaluation.predictions import by_groups, compare_runs, interval, paired_test, with_intervals
+from kgdemo.lab.evaluation.predictions import by_groups, interval, paired_test, read_predictions, with_intervals
+from kgdemo.lab.evaluation.report import compare_runs
 
 NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)
 
@@ -218,16 +219,19 @@ def test_two_runs_are_compared_over_the_questions_that_both_have(tmp_path: Path,
     for name, right in (("first", 10), ("second", 30)):
         rows = [predicted(("a",), ("a",) if n < right else ("b",), id=str(n)) for n in range(40 + right)]
         (tmp_path / name).mkdir()
-        lines = "".join(json.dumps(row.record()) + "\n" for row in rows)
+        lines = "".join(json.dumps(asdict(row)) + "\n" for row in rows)
         (tmp_path / name / "predictions.jsonl").write_text(lines, "utf-8")
-    row = next(row for row in compare_runs(tmp_path / "first", tmp_path / "second") if row.name == "hits@1")
+    first, second = (read_predictions(tmp_path / name) for name in ("first", "second"))
+    row = next(row for row in compare_runs(first, second) if row.name == "hits@1")
     assert (row.first, row.second) == pytest.approx((10 / 50, 30 / 50))
     assert 0.2 < row.low < 0.4 < row.high < 0.6
     assert row.p < 0.001
     assert main(["compare", str(tmp_path / "first"), str(tmp_path / "second")]) == 0
     assert "| hits@1 | 0.200 | 0.600 | +0.400 |" in capsys.readouterr().out
     with pytest.raises(UserError, match="cannot be read"):
-        compare_runs(tmp_path / "first", tmp_path)
+        read_predictions(tmp_path)
+    with pytest.raises(UserError, match="no question in common"):
+        compare_runs(first, {})
 
 
 # texts, paths, errors, groups -----------------------------------------------------------------------

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -129,8 +130,7 @@ def test_questions_asked_again_come_back_to_their_place(tmp_path: Path):
     records = Records(tmp_path)
     for question in ASKED[:3]:
         one = predicted(question)
-        records.write(Prediction(**{**one.record(), "error": "x", "steps": one.steps, "free_steps": one.free_steps})
-                      if question.id == "1" else one)  # fmt: skip
+        records.write(replace(one, error="x") if question.id == "1" else one)
     again = Records(tmp_path)
     assert list(again.done) == ["0", "2"]
     again.write(predicted(ASKED[1]))

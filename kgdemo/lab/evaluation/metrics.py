@@ -12,7 +12,7 @@ import calendar
 import re
 import string
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
@@ -107,10 +107,6 @@ class Prediction:
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in record.items()}
         counts = {k: StepCounts(**v) for k, v in values.items() if isinstance(v, dict)}
         return cls(**{**values, **counts})  # type: ignore[arg-type]
-
-    def record(self) -> dict[str, object]:
-        """As plain JSON values."""
-        return asdict(self)
 
 
 Parts = tuple[float, float]

@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,8 +234,8 @@ class Records:
     def write(self, prediction: Prediction) -> None:
         """Append one prediction."""
         self.done[prediction.id] = prediction
-        append(self._timings, json.dumps({"id": prediction.id, **{name: getattr(prediction, name) for name in _TIMES}}))
-        append(self._file, _line(prediction))
+        append(self._timings, {"id": prediction.id, **{name: getattr(prediction, name) for name in _TIMES}})
+        append(self._file, _without_times(prediction))
 
     def arrange(self, ids: Iterable[str]) -> None:
         """Put the predictions into the order of the questions, which those that were asked again are out of."""
@@ -246,14 +247,20 @@ class Records:
 
     def _write_anew(self, ids: Iterable[str]) -> None:
         beside = self._file.with_suffix(".new")
-        beside.write_text("".join(_line(self.done[key]) + "\n" for key in ids), "utf-8")
+        beside.write_text("".join(_line(_without_times(self.done[key])) for key in ids), "utf-8")
         beside.replace(self._file)
 
 
-def append(file: Path, line: str) -> None:
-    """Add a line to a file."""
+def append(file: Path, record: Mapping[str, object]) -> None:
+    """Add a record to a JSONL file."""
     with file.open("ab") as stream:
-        stream.write(f"{line}\n".encode())
+        stream.write(_line(record).encode())
+
+
+def resumed_records(file: Path) -> list[dict[str, Any]]:
+    """The records of a JSONL file that is to be continued; a last line that was not written whole is cut away."""
+    cut_off_broken_line(file)
+    return [json.loads(line) for line in whole_lines(file)]
 
 
 def read_predictions(folder: Path) -> dict[str, Prediction]:
@@ -267,9 +274,12 @@ def read_predictions(folder: Path) -> dict[str, Prediction]:
     return {prediction.id: prediction for prediction in _predictions(folder / PREDICTIONS, folder / TIMINGS)}
 
 
-def _line(prediction: Prediction) -> str:
-    record = {name: value for name, value in prediction.record().items() if name not in _TIMES}
-    return json.dumps(record, ensure_ascii=False)
+def _line(record: Mapping[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _without_times(prediction: Prediction) -> dict[str, object]:
+    return {name: value for name, value in asdict(prediction).items() if name not in _TIMES}
 
 
 def cut_off_broken_line(file: Path) -> None:
@@ -382,57 +392,3 @@ def paired_test(differences: Sequence[float]) -> float:
         int((abs(rng.choice((-1, 1), (100, len(given))) @ given) >= seen).sum()) for _ in range(FLIPS // 100)
     )
     return (as_large + 1) / (FLIPS + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One figure of two runs over the questions that both have.
-
-    Attributes:
-        first, second: the figure.
-        low, high: the 95 % bootstrap interval of second less first.
-        p: of the paired test.
-    """
-
-    name: str
-    first: float
-    second: float
-    low: float
-    high: float
-    p: float
-
-
-def compare_runs(first: Path, second: Path) -> list[Difference]:
-    """The figures of answers and paths of two runs that ``evaluate`` has written.
-
-    Args:
-        first, second: their folders.
-
-    Raises:
-        UserError: a folder has no predictions, or they have no question in common.
-    """
-    one, other = read_predictions(first), read_predictions(second)
-    both = [name for name in one if name in other]
-    if not both:
-        raise UserError(f"{first} and {second} have no question in common; give two runs over the same set.")
-    rows = []
-    for name, figure in FIGURES.items():
-        pairs = [(figure(one[i]), figure(other[i])) for i in both]
-        means = [(a[0] / a[1], b[0] / b[1]) for a, b in pairs if a[1] and b[1]]
-        if not means:
-            continue
-        differences = [b - a for a, b in means]
-        low, high = interval([(difference, 1) for difference in differences])
-        count = len(means)
-        figures = sum(a for a, _ in means) / count, sum(b for _, b in means) / count
-        rows.append(Difference(name, *figures, low, high, paired_test(differences)))
-    return rows
-
-
-def as_table(rows: Sequence[Difference]) -> str:
-    """The differences as a Markdown table."""
-    lines = ["| figure | first | second | difference | 95 % interval | p |", "|---|---:|---:|---:|---:|---:|"]
-    for row in rows:
-        change = f"{row.second - row.first:+.3f} | {row.low:+.3f} to {row.high:+.3f}"
-        lines.append(f"| {row.name} | {row.first:.3f} | {row.second:.3f} | {change} | {row.p:.4f} |")
-    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
+"""Ask every question of a set and record the predictions; an interrupted run goes on where it stopped.
 
 Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
 """
@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from kgdemo.events import to_json
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
-from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
+from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
 from kgdemo.lab.evaluation.workers import Workers, lost
@@ -31,7 +31,6 @@ from kgdemo.lab.questions import Question, called_as_in, read_questions
 from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, known_paths
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
-from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
@@ -50,9 +49,8 @@ def evaluate(
     judge: Judge | None = None,
     held_out: Collection[str] = (),
     batched: int = 1,
-    scorer: ChatModel | None = None,
     workers: Workers | None = None,
-    watch: Callable[[Sequence[Prediction], int], None] | None = None,
+    watch: Callable[[Sequence[Prediction], int], None] = lambda predictions, number: None,
     traces: bool = False,
 ) -> dict[str, float]:
     """Run a question set with one method.
@@ -64,13 +62,12 @@ def evaluate(
         out: folder for ``predictions.jsonl`` and ``metrics.json``.
         limit: only the first so many questions.
         link: find the topic entities in the text even where the set gives them.
-        judge: rates how coherent the paths are (GCR appendix F.4).
+        judge: rates the paths, scores the answers, or both.
         held_out: relations that the model was not trained on; questions about them are also measured apart.
         batched: how many questions are under way at the same time; their forward passes are joined
             (``token_tree.BatchedForward``). Predictions are those of one by one; seconds hold the wait for others.
-        scorer: says which answers are right (GPT4Score).
         workers: answer in place of ``pipeline``, side by side; predictions are those of one, in its order.
-        watch: told the predictions so far and how many there will be, at the beginning and after each question.
+        watch: called with the predictions so far and how many there will be, at the start and after each question.
         traces: keep each run as the page opens it, in ``traces``; some 80 kB a question.
 
     Returns:
@@ -79,7 +76,7 @@ def evaluate(
     Raises:
         UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
             ``batched`` and ``workers`` do not go together.
-        EndpointError: the judge or scorer could not be asked; what it has judged is kept.
+        EndpointError: the judge could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
     card.check(settings.options)
@@ -89,30 +86,26 @@ def evaluate(
         raise UserError(f"--batched is {batched} and there are workers; give only one of --workers and --batched.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = _wanted(pipeline, questions, settings, limit)
-    _same_settings(out, _told(settings, questions, link), (out / PREDICTIONS).exists())
+    _same_settings(out, _run_settings(settings, questions, link), (out / PREDICTIONS).exists())
     records = Records(out)
     left = [q for q in wanted if q.id not in records.done]
-    if watch is not None:
-        watch(list(records.done.values()), len(wanted))
-    kept = out if traces else None
+    watch(list(records.done.values()), len(wanted))
+    traced = out if traces else None
     if workers:
-        answered = workers.answered(partial(_asked, settings, link, kept), left, lost)
+        answered = workers.answered(partial(_ask_in_worker, settings, link, traced), left, lost)
     else:
-        answered = _answered(pipeline, left, settings, link, batched, kept)
+        answered = _answered(pipeline, left, settings, link, batched, traced)
     with closing(answered):
         for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
             records.write(prediction)
-            if watch is not None:
-                watch(list(records.done.values()), len(wanted))
+            watch(list(records.done.values()), len(wanted))
     records.arrange(q.id for q in wanted)
     predictions = [records.done[q.id] for q in wanted]
     metrics = with_intervals(summarise(predictions, settings.compare), predictions)
     if held_out:
         metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
     if judge is not None:
-        metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
-    if scorer is not None:
-        metrics |= score_answers(scorer, predictions, out / "gpt4score.jsonl")
+        metrics |= judge.judge(predictions, out)
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 
@@ -165,7 +158,7 @@ def answer_by_question(
     records = {}
     for folder, settings in runs.items():
         folder.mkdir(parents=True, exist_ok=True)
-        _same_settings(folder, _told(settings, questions), (folder / PREDICTIONS).exists())
+        _same_settings(folder, _run_settings(settings, questions), (folder / PREDICTIONS).exists())
         records[folder] = Records(folder)
     asked = [
         (question, {folder: own for folder, own in runs.items() if question.id not in records[folder].done})
@@ -173,41 +166,37 @@ def answer_by_question(
     ]
     left = [one for one in asked if one[1]]
     if workers:
-        answered = workers.answered(_asked_in_worker, left, _nothing)
+        answered = workers.answered(_ask_all_in_worker, left, lambda _: {})
     else:
-        for shared, own_graph in {one for question, own in left for one in _loaded(question, own)}:
+        for shared, own_graph in {one for question, own in left for one in _to_load(question, own)}:
             _warm_up(pipeline, shared, own_graph)
-        answered = (_asked_by_all(pipeline, one) for one in left)
+        answered = (_ask_under_all(pipeline, one) for one in left)
     with closing(answered):
         for predictions in tqdm(answered, unit="question", desc="all runs", total=len(left)):
             for folder, prediction in predictions.items():
                 records[folder].write(prediction)
 
 
-_Asked = tuple[Question, dict[Path, Settings]]
+_QuestionOfRuns = tuple[Question, dict[Path, Settings]]
 
 
-def _asked_by_all(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
-    question, runs = asked
+def _ask_under_all(pipeline: Pipeline, item: _QuestionOfRuns) -> dict[Path, Prediction]:
+    question, runs = item
     return {folder: ask(pipeline, question, settings, link=False) for folder, settings in runs.items()}
 
 
-def _asked_in_worker(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
-    for shared, own_graph in _loaded(*asked):
+def _ask_all_in_worker(pipeline: Pipeline, item: _QuestionOfRuns) -> dict[Path, Prediction]:
+    for shared, own_graph in _to_load(*item):
         _warm_up_once(pipeline, shared, own_graph)
-    return _asked_by_all(pipeline, asked)
+    return _ask_under_all(pipeline, item)
 
 
-def _loaded(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
+def _to_load(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
     """What has to be loaded for these runs, and whether the question brings its graph."""
     return {
         (Settings(graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
         for own in runs.values()
     }
-
-
-def _nothing(_: _Asked) -> dict[Path, Prediction]:
-    return {}
 
 
 def _answered(
@@ -216,31 +205,34 @@ def _answered(
     settings: Settings,
     link: bool,
     batched: int,
-    kept: Path | None = None,
+    traced: Path | None,
 ) -> Generator[Prediction, None, None]:
     """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
     for own_graph in {bool(question.graph) for question in questions}:
         _warm_up(pipeline, settings, own_graph)
     with ThreadPoolExecutor(batched) as threads:
         try:
-            yield from threads.map(lambda question: ask(pipeline, question, settings, link, kept), questions)
+            yield from threads.map(lambda question: ask(pipeline, question, settings, link, traced), questions)
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _asked(settings: Settings, link: bool, kept: Path | None, pipeline: Pipeline, question: Question) -> Prediction:
-    """What a worker does with a question."""
+def _ask_in_worker(
+    settings: Settings, link: bool, traced: Path | None, pipeline: Pipeline, question: Question
+) -> Prediction:
     _warm_up_once(pipeline, settings, bool(question.graph))
-    return ask(pipeline, question, settings, link, kept)
+    return ask(pipeline, question, settings, link, traced)
 
 
-def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, kept: Path | None = None) -> Prediction:
+def ask(
+    pipeline: Pipeline, question: Question, settings: Settings, link: bool, traced: Path | None = None
+) -> Prediction:
     """One question; a failure is recorded, not raised, so that one bad line does not stop a run.
 
     Args:
         pipeline, settings, link: see ``evaluate``.
         question: what is asked.
-        kept: the folder of the evaluation, where its run is to be kept in it.
+        traced: the folder of the evaluation, where the events of the run are to be kept in it.
 
     Returns:
         what came of it.
@@ -255,8 +247,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, 
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
     busy = time.process_time()
     figures = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics), _step_limit(settings))
-    with ExitStack() as files:
-        trace = files.enter_context(_new(trace_file(kept, question.id))) if kept else None
+    with _new(trace_file(traced, question.id)) if traced else nullcontext() as trace:
         for event in pipeline.run(prompt_of(question), settings, topics):
             figures.see(event)
             if trace:
@@ -339,8 +330,8 @@ def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
 _warm_up_once = lru_cache(maxsize=8)(_warm_up)  # where settings come with each question
 
 
-def _told(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
-    """What a run is told by, to be the same when it goes on."""
+def _run_settings(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
+    """What has to be the same when a run goes on."""
     return {**asdict(settings), "options": dict(settings.options), "questions": str(questions), "link": link}
 
 

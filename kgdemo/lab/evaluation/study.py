@@ -18,7 +18,7 @@ import platform
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -28,13 +28,12 @@ from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
-from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
-from kgdemo.lab.evaluation.report import Run, read_runs, write_plot, write_report
+from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
+from kgdemo.lab.evaluation.report import Run, markdown_table, read_runs, write_plot, write_report
 from kgdemo.lab.evaluation.runner import answer_by_question, evaluate
 from kgdemo.lab.evaluation.workers import Workers
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
-from kgdemo.models.chat import ChatModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Given, Settings, options_of, pairs, unknown
 
@@ -142,8 +141,8 @@ class Progress:
 
     def __init__(self, out: Path, name: str, recipe: Recipe) -> None:
         self._file = out / "study.json"
-        self._about = {"recipe": name, **described(recipe)}
-        self._seconds = {variant: [0.0] for variant in recipe.variants}  # of the questions answered, 0 before the first
+        self._about = {"recipe": name, **asdict(recipe)}
+        self._seconds = {variant: list[float]() for variant in recipe.variants}  # of the questions answered
         self._written = -_EVERY
         self._rows: dict[str, dict[str, object]] = {
             variant: {"name": variant, "done": 0, "of": None, "metrics": {}, "right": []} for variant in recipe.variants
@@ -181,8 +180,8 @@ class Progress:
     def _left(self, number: int) -> float | None:
         """Seconds until all is done, as long as a question has taken so far; None before the first."""
         taken = [seconds for row in self._seconds.values() for seconds in row if seconds]
-        questions = sum(number - (len(row) if row != [0.0] else 0) for row in self._seconds.values())
-        return math.ceil(10 * questions * sum(taken) / len(taken)) / 10 if taken else None  # 0 only when all is done
+        questions = sum(number - len(row) for row in self._seconds.values())
+        return math.ceil(10 * questions * mean(taken)) / 10 if taken else None  # 0 only when all is done
 
 
 def changed(settings: Settings, changes: str) -> Settings:
@@ -196,22 +195,15 @@ def changed(settings: Settings, changes: str) -> Settings:
 def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
     """The variants as a Markdown table, with what the paper reports and how to compare."""
     columns = [name for name in (*_COLUMNS, *FREE) if any(name in run.metrics for run in runs)]
-    lines = [f"After {recipe.after}. {recipe.reports}", ""]
-    lines += _rows(runs, columns)
+    figures = markdown_table(["", *columns], ([run.name, *(_cell(run, name) for name in columns)] for run in runs))
     first = runs[0]
-    lines += [
-        "",
+    return (
+        f"After {recipe.after}. {recipe.reports}\n\n{figures}\n\n"
         f"{len(first.predictions)} questions of {Path(str(first.settings.get('questions'))).name} on "
         f"{Path(str(first.settings.get('graph'))).name}; path model {first.settings.get('model')}, general model "
         f"{general_model}; kgdemo {__version__}, Python {platform.python_version()}. Brackets: 95 % intervals."
-        f" {recipe.compares}",
-    ]
-    return "\n".join(lines)
-
-
-def _rows(runs: Sequence[Run], columns: Sequence[str]) -> list[str]:
-    head = ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
-    return head + [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
+        f" {recipe.compares}"
+    )
 
 
 def _cell(run: Run, name: str, digits: int = 3, with_interval: bool = True) -> str:
@@ -277,14 +269,13 @@ def compare_methods(
     link: bool = False,
     judge: Judge | None = None,
     batched: int = 1,
-    scorer: ChatModel | None = None,
     workers: Workers | None = None,
     traces: bool = False,
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched, scorer, workers, traces: see ``runner.evaluate``.
+        pipeline, questions, limit, link, judge, batched, workers, traces: see ``runner.evaluate``.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -301,21 +292,10 @@ def compare_methods(
     written = ""
     for card in cards:
         own = replace(settings, method=card.name, options=options[card.name])
-        metrics = evaluate(
-            pipeline,
-            questions,
-            own,
-            out / card.name,
-            limit,
-            link,
-            judge,
-            batched=batched,
-            scorer=scorer,
-            workers=workers,
-            traces=traces,
-        )
+        rest = (out / card.name, limit, link, judge)
+        metrics = evaluate(pipeline, questions, own, *rest, batched=batched, workers=workers, traces=traces)
         rows.append((card, metrics))
-        written = methods_table(rows, compared=settings.compare, judged=judge is not None)
+        written = methods_table(rows, compared=settings.compare, judged=judge is not None and judge.paths > 0)
         (out / "table.md").write_text(written + "\n", "utf-8")
     return written
 
@@ -332,14 +312,14 @@ def methods_table(
     """
     constraint = {**_BESIDE, **(_WITHOUT if compared else {})}
     columns = {**_METHOD_COLUMNS, **constraint, **(_JUDGED if judged else {})}
-    lines = ["| method | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+    written = []
     for card, metrics in rows:
         cells = [
             "–" if heading in constraint and not card.constrained else _method_cell(metrics, name, count)
             for heading, (name, count) in columns.items()
         ]
-        lines.append(f"| {card.name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        written.append([card.name, *cells])
+    return markdown_table(["method", *columns], written)
 
 
 def _method_cell(metrics: dict[str, float], name: str, count: str) -> str:
@@ -503,12 +483,13 @@ def _section_table(recipe: Recipe, sets: Mapping[str, Sequence[Run]]) -> str:
     }
     same = {name: column[0] for name, column in cells.items() if len(set(column)) == 1 and len(runs) > 1}
     shown = [name for name in cells if name not in same]
-    lines = ["| | " + " | ".join(_SECTION_COLUMNS[name] for name in shown) + " |", "|---" + "|---:" * len(shown) + "|"]
+    rows = list[list[str]]()
     for of, own in sets.items():
-        lines.append(f"| *{of}* |" + " |" * len(shown))
-        lines += [f"| {run.name} | " + " | ".join(_section_cell(run, name) for name in shown) + " |" for run in own]
-    told = ", ".join(f"{_SECTION_COLUMNS[name]} {value}" for name, value in same.items())
-    return "\n".join([*lines, *(["", f"Everywhere: {told}."] if told else [])])
+        rows.append([f"*{of}*", *([""] * len(shown))])
+        rows += [[run.name, *(_section_cell(run, name) for name in shown)] for run in own]
+    written = markdown_table(["", *(_SECTION_COLUMNS[name] for name in shown)], rows)
+    everywhere = ", ".join(f"{_SECTION_COLUMNS[name]} {value}" for name, value in same.items())
+    return f"{written}\n\nEverywhere: {everywhere}." if everywhere else written
 
 
 def _section_cell(run: Run, name: str) -> str:

@@ -27,6 +27,7 @@ from kgdemo.facts import EditedFacts
 from kgdemo.kg.edits import MAX_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path as KGPath
+from kgdemo.lab.evaluation.predictions import append, resumed_records
 from kgdemo.lab.questions import Question, held_by, read_questions
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
@@ -79,17 +80,15 @@ def collect(
     settings = replace(settings, compare=False, explain=0)
     out.mkdir(parents=True, exist_ok=True)
     file = out / "features.jsonl"
-    known = {judged.id: judged for judged in _read(file)}
+    records = resumed_records(file)
+    known = {one["id"]: Judged(**{**one, "features": AbstentionFeatures(**one["features"])}) for one in records}
     kg = pipeline.graph(settings.graph)
     questions = [question for file in answerable for question in held_by(kg, read_questions(file)[:limit])]
     questions += read_questions(unanswerable)[:limit]
-    with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm([one for one in questions if one.id not in known], unit="question"):
-            for judged in _judged(pipeline, question, settings):
-                known[judged.id] = judged
-                record = {"id": judged.id, "answered": judged.answered, "features": asdict(judged.features)}
-                stream.write(json.dumps(record) + "\n")
-                stream.flush()
+    for question in tqdm([one for one in questions if one.id not in known], unit="question"):
+        for judged in _judged(pipeline, question, settings):
+            known[judged.id] = judged
+            append(file, asdict(judged))
     wanted = [name for question in questions for name in (question.id, question.id + CUT)]
     return [known[name] for name in wanted if name in known]
 
@@ -195,14 +194,6 @@ def _features(pipeline: Pipeline, question: Question, settings: Settings) -> tup
     return abstention_features(query, evidence, resources), evidence[0].path
 
 
-def _read(file: Path) -> Iterator[Judged]:
-    lines = file.read_text("utf-8").split("\n") if file.exists() else []
-    for line in lines:
-        if line.endswith("}"):
-            record = json.loads(line)
-            yield Judged(record["id"], record["answered"], AbstentionFeatures(**record["features"]))
-
-
 # --------------------------------------------------------------------------------------------------
 # How sure the abstention is, as a probability, and whether it was right.
 #
@@ -234,15 +225,13 @@ def measured(pipeline: Pipeline, files: Sequence[Path], settings: Settings, out:
         limit: only the first so many questions of each set.
     """
     file = out / "reliability.jsonl"
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    known = {odds.id: odds for odds in (Odds(**json.loads(line)) for line in lines if line.endswith("}"))}
+    known = {record["id"]: Odds(**record) for record in resumed_records(file)}
     asked = [question for one in files for question in read_questions(one)[:limit]]
-    with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm([one for one in asked if one.id not in known], unit="question"):
-            for odds in _odds_when_asked(pipeline, question, settings):
-                known[odds.id] = odds
-                stream.write(json.dumps(asdict(odds)) + "\n")
-                stream.flush()
+    for question in tqdm([one for one in asked if one.id not in known], unit="question"):
+        odds = _odds_when_asked(pipeline, question, settings)
+        if odds is not None:
+            known[odds.id] = odds
+            append(file, asdict(odds))
     return [known[question.id] for question in asked if question.id in known]
 
 
@@ -287,12 +276,11 @@ def save(told: Mapping[str, Any], folder: Path) -> None:
     (folder / RELIABILITY_FILE).write_text(json.dumps(told, separators=(",", ":")) + "\n", "utf-8")
 
 
-def _odds_when_asked(pipeline: Pipeline, question: Question, settings: Settings) -> Iterator[Odds]:
+def _odds_when_asked(pipeline: Pipeline, question: Question, settings: Settings) -> Odds | None:
     first, odds = "", None
     for event in pipeline.run(question.text, settings, question.topic_entities):
         if isinstance(event, PathFound) and event.constrained and event.index == 1 and event.path:
             first = event.path.end
         elif isinstance(event, Answerability):
             odds = event.log_odds
-    if odds is not None:
-        yield Odds(question.id, odds, first in question.gold)
+    return None if odds is None else Odds(question.id, odds, first in question.gold)
