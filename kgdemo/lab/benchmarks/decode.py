@@ -38,7 +38,7 @@ from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph, timed
+from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
 from kgdemo.models.bert import without_onednn
 from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel
@@ -49,6 +49,8 @@ from kgdemo.settings import Settings
 Found = TypeVar("Found")
 _TOLERANCE = 1e-5  # of a score, relative: fp32 sums, added up in another order
 _MAX_TOKENS = 128
+_HOPS = 2
+_AHEAD = 48  # tokens guessed in the rows that count forward passes
 _QUESTIONS = (  # the page's examples, with their topics; the rows against generate() ask the first
     ("Where was the composer of The Magic Flute born?", "The Magic Flute"),
     ("Which countries border Austria?", "Austria"),
@@ -79,8 +81,7 @@ class DecodeSizes:
         paths: paths of that graph's hub.
         long_words: words of an entity's label in one more row, with the first shape, so that two hops take some
             80 tokens; 0 leaves it out.
-        ahead: tokens guessed at in the rows that count forward passes.
-        beams, hops: K and L.
+        beams: K.
         repeats: how often each side is run.
     """
 
@@ -91,9 +92,7 @@ class DecodeSizes:
     )
     paths: int = 9_000
     long_words: int = 9
-    ahead: int = 48
     beams: int = 10
-    hops: int = 2
     repeats: int = 3
 
 
@@ -193,16 +192,15 @@ def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
     spent: dict[int | None, list[float]] = {}
     found: dict[int | None, list[list[Hypothesis]]] = {}
     for _ in range(sizes.repeats):
-        for ahead in (sizes.ahead, None, 0):
-            ms, runs = timed(partial(_searches, tasks, sizes, ahead, both), clock)
-            spent.setdefault(ahead, []).append(ms)
+        for ahead in (_AHEAD, None, 0):
+            began = clock()
+            runs = [search(task, sizes, ahead, both) for task in tasks]
+            spent.setdefault(ahead, []).append(1000 * (clock() - began))
             found[ahead], calls[ahead] = [paths for paths, _ in runs], sum(count for _, count in runs)
-    equal = all(
-        same_hypotheses(a, b) for ahead in (sizes.ahead, 0) for a, b in zip(found[ahead], found[None], strict=True)
-    )
-    few, certain, every = calls[sizes.ahead], calls[0], calls[None]
-    name = f"{tasks[0].name}: {sizes.ahead} tokens ahead, {few} forward passes ({certain} if certain, {every} a token)"
-    ours, theirs = median(spent[sizes.ahead]), median(spent[None])
+    equal = all(same_hypotheses(a, b) for ahead in (_AHEAD, 0) for a, b in zip(found[ahead], found[None], strict=True))
+    few, certain, every = calls[_AHEAD], calls[0], calls[None]
+    name = f"{tasks[0].name}: {_AHEAD} tokens ahead, {few} forward passes ({certain} if certain, {every} a token)"
+    ours, theirs = median(spent[_AHEAD]), median(spent[None])
     extra = {"calls_ratio": few / every, "calls_ratio_forced": certain / every, "forced_ms": median(spent[0])}
     note = f"{len(tasks)} questions; the reference is our own search, one token of each beam a pass"
     return Row(name, ours, theirs, theirs / ours, equal, "≤ 0.35x, 0.55x of the passes", note, sizes.repeats, extra)
@@ -223,9 +221,7 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
         freely = partial(generate, task.plain, task.prompt, sizes.beams, longest, task.end, None)
         free.append(_metered(task.plain, freely, clock)[0])
     row = _row(f"{task.name}: {sizes.beams} paths", ours, bound, len(mine), target)
-    note = (
-        f"from entity to ranked paths, {sizes.hops} hops, prompt of {len(task.prompt)} tokens, paths of up to {longest}"
-    )
+    note = f"from entity to ranked paths, {_HOPS} hops, prompt of {len(task.prompt)} tokens, paths of up to {longest}"
     yield replace(row, equal=same_paths(mine, other), note=note)
     row = _row(f"{task.name}: against generate() without a constraint", ours, free, len(mine), "> 1x")
     yield replace(row, note=f"reference writes {longest} tokens, as many as our longest path has")
@@ -238,12 +234,6 @@ def _touch(task: Task) -> None:
     task.plain(torch.tensor([list(task.prompt)], device=cast(torch.device, task.plain.device)))
 
 
-def _searches(
-    tasks: Sequence[Task], sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool
-) -> list[tuple[list[Hypothesis], int]]:
-    return [search(task, sizes, look_ahead, bidirectional) for task in tasks]
-
-
 def search(
     task: Task, sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool = False
 ) -> tuple[list[Hypothesis], int]:
@@ -251,14 +241,14 @@ def search(
     task.graph.sub_tries = Cache(task.graph.sub_tries.max_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
-    automaton = KGAutomaton(task.graph, [topic], sizes.hops)
+    automaton = KGAutomaton(task.graph, [topic], _HOPS)
     tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional)
     steps = beam_search(tree, automaton, BeamSettings(sizes.beams, _MAX_TOKENS, late_ends=False, look_ahead=look_ahead))
     return read_out(steps), tree.calls
 
 
 def _reference(task: Task, theirs: nx.DiGraph[Any], sizes: DecodeSizes) -> list[Generated]:
-    trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.label_tokens.tokenizer)
+    trie = ReferenceTrie.build(theirs, [task.topic], _HOPS, task.model.label_tokens.tokenizer)
     return generate(task.plain, task.prompt, sizes.beams, _MAX_TOKENS, task.end, trie)
 
 

@@ -208,7 +208,6 @@ def _trie_rows(
     graph, theirs = TokenGraph(kg, label_tokens, directed=True), networkx_graph(kg, directed=True)
     topic = kg.entities.find(hub)
     assert topic is not None
-    graph.walks(2)
     count = int(graph.walks(2)[topic])
     what = f"{count:,} paths, vocabulary {vocabulary // 1000}k"
     repeats, long = sizes.repeats, count >= 20_000  # the reference then takes seconds
