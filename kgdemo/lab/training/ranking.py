@@ -1,5 +1,6 @@
-"""How much each feature counts in ranking paths: a log-linear model fitted by maximum likelihood.
+"""What is learnt for ranking paths: the weights of the features, and one of the features.
 
+The weights are those of a log-linear model, fitted by maximum likelihood.
 Every question's candidates, the groups of ``ranking.scorer``, are the outcomes of a softmax over their weighted
 features; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
 Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
@@ -10,17 +11,27 @@ relations are to be judged; the weights of the ranking stay as they are. How man
 relations was decided by whoever held them out, so that it says nothing of how often they are asked for: of every set
 either kind counts the same. How well that carries over to yet other relations is measured by cross-validation over
 relations: those of a fold are judged by weights that no question about them has had a part in.
+
+The learnt similarity of questions and relation paths (``models.prompt_style``) is trained on the examples of a training
+recipe with a contrastive loss: each question against the paths of its whole batch, of which its own is to be the
+nearest (InfoNCE; van den Oord et al. 2018, equation 4). Both matrices begin as the identity and are drawn back to it,
+so that for words that no example has the similarity stays that of the sentence encoder.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
 from tqdm import tqdm
 
 from kgdemo.constraint.automaton import KGAutomaton
@@ -29,8 +40,11 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import fold, relation_name
 from kgdemo.lab.questions import Question, read_questions
 from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, relation_paths
+from kgdemo.lab.training.loop import Share
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
+from kgdemo.models.embedding import Embedder
+from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
 from kgdemo.ranking.backoff import unseen_paths
@@ -38,6 +52,7 @@ from kgdemo.ranking.conjunctive import PathReader
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 
+logger = logging.getLogger(__name__)
 _RIDGE = 2e-3
 FOLDS = 8
 _FLOOR = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
@@ -286,3 +301,81 @@ def hits_over_relations(found: Sequence[LabelledExample]) -> dict[str, dict[str,
     for (source, kind), own in sorted(rights.items()):
         figures[source] |= {f"{kind}_questions": len(own), f"{kind}_hits@1": float(np.mean(own))}
     return dict(figures)
+
+
+# The learnt similarity -----------------------------------------------------------------------------
+
+_DROPPED = 0.1  # of the features, while training
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityConfig:
+    """How it is trained.
+
+    Attributes:
+        examples: drawn from the recipe's sources.
+        epochs: times that each is seen.
+        batch_size: questions a step; their paths are one another's negatives.
+        learning_rate: Adam's, falling to 0 along a straight line.
+        to_identity: weight of the squared distance of both matrices to the identity.
+        seed: of examples and batches.
+    """
+
+    examples: int = 20_000
+    epochs: int = 6
+    batch_size: int = 512
+    learning_rate: float = 1.5e-3
+    to_identity: float = 1e-4
+    seed: int = 5
+
+
+def train_similarity(sources: Sequence[Share], embedder: Embedder, config: SimilarityConfig) -> LearnedSimilarity:
+    """Learn from the examples of a mixture which paths questions ask for.
+
+    Args:
+        sources: of examples; drawn from by their shares.
+        embedder: of questions and paths.
+        config: how.
+    """
+    rng = Random(f"similarity-{config.seed}")
+    shares = [share.share for share in sources]
+    drawn = [rng.choices(sources, shares)[0].source(rng) for _ in range(config.examples)]
+    sentences = [path_sentence(example.path[1::2]) for example in drawn]
+    different = list(dict.fromkeys(sentences))
+    place = {sentence: number for number, sentence in enumerate(different)}
+    logger.info("the similarity is learnt from %d questions and %d different paths", len(drawn), len(different))
+    questions = torch.from_numpy(embedder.encode([example.question for example in drawn]))
+    paths = torch.from_numpy(embedder.encode(different))
+    wanted = torch.tensor([place[sentence] for sentence in sentences])
+    return _fitted(questions, paths, wanted, config)
+
+
+def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: SimilarityConfig) -> LearnedSimilarity:
+    """Adam over shuffled batches; ``wanted`` says which path each question asks for."""
+    generator = torch.Generator().manual_seed(config.seed)
+    identity = torch.eye(questions.shape[1])
+    left, right = identity.clone().requires_grad_(), identity.clone().requires_grad_()
+    sharpness = torch.tensor(3.0, requires_grad=True)  # logarithm of what multiplies a cosine
+    optimiser = torch.optim.Adam([left, right, sharpness], lr=config.learning_rate)
+    total = config.epochs * -(-len(wanted) // config.batch_size)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(0.0, 1 - step / total))
+    for epoch in range(config.epochs):
+        loss_sum = 0.0
+        for batch in torch.randperm(len(wanted), generator=generator).split(config.batch_size):
+            options, target = wanted[batch].unique(return_inverse=True)
+            projected = functional.normalize(_dropped(questions[batch], generator) @ left.T, dim=1)
+            said = functional.normalize(_dropped(paths[options], generator) @ right.T, dim=1)
+            loss = functional.cross_entropy(sharpness.exp() * projected @ said.T, target)
+            away = (left - identity).square().sum() + (right - identity).square().sum()
+            optimiser.zero_grad()
+            (loss + config.to_identity * away).backward()
+            optimiser.step()
+            falling.step()
+            loss_sum += loss.item() * len(batch)
+        logger.info("similarity, epoch %d: loss %.3f", epoch + 1, loss_sum / len(wanted))
+    return LearnedSimilarity(left.detach().numpy(), right.detach().numpy())
+
+
+def _dropped(vectors: Tensor, generator: torch.Generator) -> Tensor:
+    mask = torch.rand(vectors.shape, generator=generator) >= _DROPPED
+    return vectors * mask / (1 - _DROPPED)
