@@ -176,53 +176,60 @@ ALL_RECIPES = "all"
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.attached:
         threading.Thread(target=_stop_with_input, daemon=True).start()
-    from kgdemo.errors import UserError
-    from kgdemo.lab.questions import read_questions
-
-    every = arguments.recipe == ALL_RECIPES
-    if bool(arguments.questions) == bool(arguments.set) or (arguments.set and not every):
-        raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
-    for one in arguments.set or ():
-        if len(one) not in (3, 4) or (len(one) == 4 and not one[3].isdecimal()):
-            raise UserError(f"--set takes NAME KG FILE and perhaps a number of questions, not {' '.join(one)}.")
-    files = [Path(one[2]) for one in arguments.set or ()] or [arguments.questions]
-    for file in files:
-        read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.study import Finished, StudySet, study, study_all, write_section
+    settings = settings_from(arguments, compare=False, explain=0)
+    sets = _study_sets(arguments, settings)
+    from kgdemo.lab.evaluation.study import Finished, study, study_all, write_section
     from kgdemo.lab.evaluation.workers import opened_workers
 
-    settings = settings_from(arguments, compare=False, explain=0)
     make = _pipeline()
     with opened_workers(arguments.workers, make, arguments.ray) as workers:
-        if not every:
-            settings = _with_own_graph(settings, arguments)
-            rest = (settings, arguments.out, arguments.limit, workers)
-            print(study(make(), arguments.recipe, arguments.questions, *rest).table)
+        rest = (arguments.out, arguments.limit, workers)
+        if arguments.recipe != ALL_RECIPES:
+            own = replace(settings, graph=sets[0].graph)
+            print(study(make(), arguments.recipe, sets[0].questions, own, *rest).table)
             return 0
-        sets = [StudySet(n, graph, Path(file), *map(int, first)) for n, graph, file, *first in arguments.set or ()] or [
-            StudySet(files[0].stem, _with_own_graph(settings, arguments).graph, files[0])
-        ]
         finished: Finished = {}
-        for name, done, so_far in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
+        for name, done, so_far in study_all(make(), sets, settings, *rest):
             print(f"{name}. {done.table}", flush=True)
             finished = so_far
     if arguments.readme and finished:
-        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
+        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_command_of(arguments, sets)))
     return 0
 
 
-def _told(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
+def _study_sets(arguments: argparse.Namespace, settings: Settings) -> list[StudySet]:
+    """The question sets of ``--set`` or ``--questions``, read before any model is loaded."""
+    from kgdemo.errors import UserError
+    from kgdemo.lab.questions import read_questions
+
+    given = arguments.set or ()
+    if bool(arguments.questions) == bool(given) or (given and arguments.recipe != ALL_RECIPES):
+        raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
+    for one in given:
+        if len(one) not in (3, 4) or (len(one) == 4 and not one[3].isdecimal()):
+            raise UserError(f"--set takes NAME KG FILE and perhaps a number of questions, not {' '.join(one)}.")
+    for file in [Path(one[2]) for one in given] or [arguments.questions]:
+        read_questions(file)
+    from kgdemo.lab.evaluation.study import StudySet
+
+    if given:
+        return [StudySet(name, graph, Path(file), *map(int, limit)) for name, graph, file, *limit in given]
+    file = arguments.questions
+    return [StudySet(file.stem, _with_own_graph(settings, arguments).graph, file)]
+
+
+def _command_of(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
     """The command that makes these tables, without the folders of this machine."""
 
     def shown(file: str) -> str:
         return "/".join(["DATA", *Path(file).parts[-2:]]) if Path(file).is_absolute() else file
 
-    told = ["study", ALL_RECIPES]
+    words = ["study", ALL_RECIPES]
     for one in sets:
-        told += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
-        told += [] if one.limit is None else [str(one.limit)]
+        words += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
+        words += [] if one.limit is None else [str(one.limit)]
     limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
-    return [*told, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
+    return [*words, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
 
 
 def _stop_with_input() -> None:
@@ -307,13 +314,15 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.abstention import calibrate, collect, odds_of, reliability, save
+    from kgdemo.lab.training.abstention import calibrate, collect_features, odds_of, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
-    judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
+    judged = collect_features(
+        pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit
+    )
     weights, figures = calibrate(judged)
     if arguments.save:
-        save(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
+        save_reliability(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
     return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
 
 
@@ -321,23 +330,23 @@ def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
     from kgdemo.errors import UserError
-    from kgdemo.lab.training.abstention import measured, reliability, save
+    from kgdemo.lab.training.abstention import collect_odds, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
     if style.abstention is None:
         raise UserError("This model never abstains; fit that first, with --answerable, --unanswerable and --save.")
     files = [*arguments.answerable, arguments.unanswerable]
-    found = measured(pipeline, files, settings, arguments.out, arguments.limit)
-    told = reliability(found, style.abstention, settings.graph)
+    found = collect_odds(pipeline, files, settings, arguments.out, arguments.limit)
+    record = reliability(found, style.abstention, settings.graph)
     if arguments.save:
-        save(told, model_folder(settings.model))
-    return {"questions": len(found), "right": sum(one.right for one in found), **told}
+        save_reliability(record, model_folder(settings.model))
+    return {"questions": len(found), "right": sum(one.right for one in found), **record}
 
 
 def _pool(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.ranking import cross_validated, fit_ranking, hits, searched
+    from kgdemo.lab.training.ranking import cross_validated, expected_hits, fit_ranking, searched
 
     found = [
         one.candidates
@@ -345,7 +354,7 @@ def _pool(
         for one in searched(pipeline, file, question_set, arguments.limit)
     ]
     weights = fit_ranking(found)
-    figures = {"ranking": weights, "questions": len(found), "hits@1": hits(weights, found)}
+    figures = {"ranking": weights, "questions": len(found), "hits@1": expected_hits(weights, found)}
     return replace(style, ranking=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
 
 
@@ -478,23 +487,20 @@ def _bench(arguments: argparse.Namespace) -> int:
     import time
     from dataclasses import asdict
 
-    from kgdemo.lab.benchmarks import comparison as bench
-    from kgdemo.lab.benchmarks import decode as bench_decode
-    from kgdemo.lab.benchmarks import index as bench_index
-    from kgdemo.lab.benchmarks.comparison import require_marisa
+    from kgdemo.lab.benchmarks import comparison, decode, index
 
-    require_marisa()
+    comparison.require_marisa()
     clock = time.process_time if arguments.cpu_time else time.perf_counter
     if arguments.what == "index":
-        rows = bench_index.index_rows(bench_index.QUICK if arguments.quick else bench_index.IndexSizes(), clock)
+        rows = index.index_rows(index.QUICK if arguments.quick else index.IndexSizes(), clock)
     else:
-        rows = bench_decode.decode_rows(bench_decode.QUICK if arguments.quick else bench_decode.DecodeSizes(), clock)
+        rows = decode.decode_rows(decode.QUICK if arguments.quick else decode.DecodeSizes(), clock)
     if arguments.markdown:
         command = " ".join(f"--{flag}" for flag in ("quick", "cpu-time") if getattr(arguments, flag.replace("-", "_")))
-        print(bench.markdown(rows, f"bench {arguments.what} {command}".strip()))
+        print(comparison.markdown(rows, f"bench {arguments.what} {command}".strip()))
         return 0
     for row in rows:
-        print(json.dumps(asdict(row), ensure_ascii=False) if arguments.json else bench.sentence(row), flush=True)
+        print(json.dumps(asdict(row), ensure_ascii=False) if arguments.json else comparison.sentence(row), flush=True)
     return 0
 
 
@@ -503,7 +509,7 @@ def _load(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
     from itertools import cycle, islice
 
-    from kgdemo.lab.benchmarks import load as bench_load
+    from kgdemo.lab.benchmarks.load import Page, load, own_server, sentence
     from kgdemo.lab.questions import read_questions
     from kgdemo.ui.assets import examples
 
@@ -514,9 +520,9 @@ def _load(arguments: argparse.Namespace) -> int:
     questions = list(islice(cycle(texts), max(arguments.number, 1)))
     if arguments.different:  # a question in the same words twice would be answered once
         questions = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(questions)]
-    with nullcontext(arguments.url) if arguments.url else bench_load.own_server() as url:
-        found = bench_load.load(bench_load.Page(url), questions, max(arguments.askers, 1))
-    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else bench_load.sentence(found))
+    with nullcontext(arguments.url) if arguments.url else own_server() as url:
+        found = load(Page(url), questions, max(arguments.askers, 1))
+    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else sentence(found))
     return 1 if found.failed else 0
 
 

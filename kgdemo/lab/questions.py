@@ -34,26 +34,21 @@ class Shape:
 
     Attributes:
         name: of the sets that have it.
-        wants: the fields by which it is known, for people.
-        fits: whether a record has it.
+        fields: by which it is known, for people.
+        matches: whether a record has it.
         read: a record in the schema of RoG; it may raise KeyError, TypeError, ValueError, IndexError.
     """
 
     name: str
-    wants: str
-    fits: Callable[[Record], bool]
+    fields: str
+    matches: Callable[[Record], bool]
     read: Callable[[Record], dict[str, Any]]
-
-
-def shape_of(record: Record) -> Shape | None:
-    """The shape of a record; None where none is known."""
-    return next((shape for shape in SHAPES if shape.fits(record)), None)
 
 
 def unknown_shape(name: str, record: object) -> UserError:
     """The complaint about a file of no known shape."""
     has = ", ".join(map(str, record))[:200] if isinstance(record, Mapping) else type(record).__name__
-    looked = "; ".join(f"{shape.name} ({shape.wants})" for shape in SHAPES)
+    looked = "; ".join(f"{shape.name} ({shape.fields})" for shape in SHAPES)
     return UserError(f"{name} is no question set that is known: its first record has {has}; looked for {looked}.")
 
 
@@ -88,25 +83,25 @@ def _webqsp(record: Record) -> dict[str, Any]:
     parse = next(iter(_parses(record)), {"Answers": ()})
     names = [answer.get("EntityName") or answer["AnswerArgument"] for answer in parse["Answers"]]
     topic = parse.get("TopicEntityName") or parse.get("TopicEntityMid")
-    return _made(record["QuestionId"], record.get("ProcessedQuestion") or record["RawQuestion"], names, [topic])
+    return _record(record["QuestionId"], record.get("ProcessedQuestion") or record["RawQuestion"], names, [topic])
 
 
 def _freebase_qa(record: Record) -> dict[str, Any]:
     parses = _parses(record)
     names = [name for parse in parses for answer in parse["Answers"] for name in answer["AnswersName"]]
     topics = [parse.get("TopicEntityName") for parse in parses]
-    return _made(record["Question-ID"], record["RawQuestion"], names, topics)
+    return _record(record["Question-ID"], record["RawQuestion"], names, topics)
 
 
 def _cwq(record: Record) -> dict[str, Any]:
-    return _made(record["ID"], record["question"], [a.get("answer") or a["answer_id"] for a in record["answers"]])
+    return _record(record["ID"], record["question"], [a.get("answer") or a["answer_id"] for a in record["answers"]])
 
 
 def _grail_qa(record: Record) -> dict[str, Any]:
     nodes = record.get("graph_query", {}).get("nodes", ())
     topics = [node["friendly_name"] for node in nodes if node["node_type"] == "entity" and not node["question_node"]]
     names = [answer.get("entity_name") or answer["answer_argument"] for answer in record["answer"]]
-    return _made(record["qid"], record["question"], names, topics)
+    return _record(record["qid"], record["question"], names, topics)
 
 
 def _choices_of(choices: Any) -> dict[str, str]:
@@ -122,31 +117,31 @@ def _commonsense_qa(record: Record) -> dict[str, Any]:
     choices = _choices_of(inner["choices"])
     right = [choices[record["answerKey"]]] if record.get("answerKey") else []
     text = given["stem"] if isinstance(given, Mapping) else given
-    return {**_made(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
+    return {**_record(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
 
 
 def _med_qa(record: Record) -> dict[str, Any]:
     choices = dict(record["options"])
     right = record.get("answer") or choices[record["answer_idx"]]
-    return {**_made(record.get("id"), record["question"], [right]), "choices": list(choices.values())}
+    return {**_record(record.get("id"), record["question"], [right]), "choices": list(choices.values())}
 
 
 def _cr_lt(record: Record) -> dict[str, Any]:
     right = str(record["answer"]).lower()
     truth = {"true": "yes", "yes": "yes", "false": "no", "no": "no"}[right]
-    return {**_made(record["id"], record["query"], [truth], list(record["KG Entities"])), "choices": list(_YES_NO)}
+    return {**_record(record["id"], record["query"], [truth], list(record["KG Entities"])), "choices": list(_YES_NO)}
 
 
 def _gr_bench(record: Record) -> dict[str, Any]:
     answer = record["answer"]
     names = answer if isinstance(answer, list) else re.split(r",\s+", str(answer))
-    return _made(record["qid"], record["question"], names)
+    return _record(record["qid"], record["question"], names)
 
 
 def _lc_quad(record: Record) -> dict[str, Any]:
     answers = record.get("answer") or []
     text = record.get("question") or record.get("paraphrased_question") or record["NNQT_question"]
-    return _made(record["uid"], text, [_short(str(answer)) for answer in answers])
+    return _record(record["uid"], text, [_local_name(str(answer)) for answer in answers])
 
 
 def _qald(record: Record) -> dict[str, Any]:
@@ -156,18 +151,18 @@ def _qald(record: Record) -> dict[str, Any]:
     for answer in record["answers"]:
         if "boolean" in answer:
             found = "yes" if answer["boolean"] else "no"
-            return {**_made(record["id"], text, [found]), "choices": list(_YES_NO)}
+            return {**_record(record["id"], text, [found]), "choices": list(_YES_NO)}
         rows = answer.get("results", {}).get("bindings", ())
-        names += [_short(cell["value"]) for row in rows for cell in row.values()]
-    return _made(record["id"], text, names)
+        names += [_local_name(cell["value"]) for row in rows for cell in row.values()]
+    return _record(record["id"], text, names)
 
 
-def _short(value: str) -> str:
+def _local_name(value: str) -> str:
     """The last part of an address; what is none stays."""
     return value.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if re.match(r"https?://", value) else value
 
 
-def _made(name: object, text: object, answers: Iterable[object], topics: Iterable[object] = ()) -> dict[str, Any]:
+def _record(name: object, text: object, answers: Iterable[object], topics: Iterable[object] = ()) -> dict[str, Any]:
     if not isinstance(text, str) or not text.strip():
         raise TypeError("the question is no text")
     made = {"question": text, "answer": _names(answers), "q_entity": _names(topics)}
@@ -221,10 +216,10 @@ def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
         cells = line.rstrip("\r\n").split("\t")
         if len(cells) == 2 and (topic := re.search(r"\[(.+?)\]", cells[0])):
             text = cells[0].replace("[", "").replace("]", "")
-            yield {"id": str(number), **_made(None, text, cells[1].split("|"), [topic[1]])}
+            yield {"id": str(number), **_record(None, text, cells[1].split("|"), [topic[1]])}
         elif len(cells) == 4 and all("freebase.com/" in cell for cell in cells[:3]):
             subject, _, target, text = cells
-            yield {"id": str(number), **_made(None, text, [_mid(target)], [_mid(subject)])}
+            yield {"id": str(number), **_record(None, text, [_mid(target)], [_mid(subject)])}
         elif line.strip():
             raise UserError(
                 f"{name}, line {number}: neither JSON nor a line of MetaQA (question with [topic], tab, answers) "
@@ -293,14 +288,6 @@ def rows_of_hub(name: str) -> Iterator[Record]:
     yield from rows
 
 
-def loaded(text: str) -> object:
-    """A whole JSON document; None where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -334,7 +321,7 @@ _BRACKETS = re.compile(r" \([^)]*\)$")
 _ID = re.compile(r"[mg]\.\w+|Q\d+")  # of Freebase and of Wikidata
 
 
-def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+def with_graph_labels(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
     """The questions with ids for names (SimpleQuestions, LC-QuAD 2) as the graph calls what it knows by these ids."""
     given = {name for q in questions if not q.graph for name in (*q.topic_entities, *q.answer_entities, *q.answers)}
     ids = {name for name in given if _ID.fullmatch(name) and name not in kg.entities}
@@ -358,7 +345,7 @@ def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Ques
     ]
 
 
-def held_by(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+def answerable_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
     """The questions that a graph can answer as far as names go, asked under its own names.
 
     Args:
@@ -410,8 +397,8 @@ def read_questions(path: Path) -> list[Question]:
         return []
     if lines[0][1].lstrip()[:1] not in "{[":
         return _questions(enumerate(rows_of_lines([line for _, line in lines], path.name), 1), path.name, "line")
-    if len(lines) == 1 or loaded(lines[0][1]) is None:  # else JSON lines
-        document = loaded("".join(line for _, line in lines))
+    if len(lines) == 1 or _document(lines[0][1]) is None:  # else JSON lines
+        document = _document("".join(line for _, line in lines))
         records = records_in(document)
         if document is not None and records != [document]:
             return _questions(enumerate(records, 1), path.name, "record")
@@ -425,6 +412,14 @@ def write_questions(file: Path, questions: Sequence[Question]) -> None:
             record = {"id": one.id, "question": one.text, "q_entity": one.topic_entities}
             record |= {"a_entity": one.answer_entities, "answer": one.answers, "rel_path": one.relation_path}
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _document(text: str) -> object:
+    """A whole JSON document; None where the text is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, object]]:
@@ -443,7 +438,7 @@ def _questions(records: Iterable[tuple[int, object]], name: str, unit: str) -> l
     for number, record in records:
         where = f"{name}, {unit} {number}"
         if shape is None:
-            shape = shape_of(record) if isinstance(record, Mapping) else None
+            shape = next((one for one in SHAPES if one.matches(record)), None) if isinstance(record, Mapping) else None
             if shape is None:
                 raise unknown_shape(where, record)
         try:

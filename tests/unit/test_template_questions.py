@@ -9,7 +9,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.questions import read_questions, write_questions
 from kgdemo.lab.training import templates
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, group
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, relation_group
 from kgdemo.lab.training.templates import template_questions
 from tests.helpers.training import TEMPLATES, TRIPLES, film_graph
 
@@ -24,7 +24,7 @@ def test_either_kind_asks_for_its_own_relations_and_gives_all_their_ends():
         head, tail = (2, 0) if relation.startswith("~") else (0, 2)
         expected = {t[tail] for t in TRIPLES if t[1] == relation.removeprefix("~") and t[head] == topic}
         assert question.gold == expected != set()
-        assert group(KG, question, {"starring"}) == question.id.rsplit("-", 1)[0]
+        assert relation_group(KG, question, {"starring"}) == question.id.rsplit("-", 1)[0]
     assert len({question.text for question in questions}) == 10
 
 

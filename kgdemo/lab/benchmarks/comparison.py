@@ -92,7 +92,9 @@ def side_by_side(
     return Row(name, ours_ms, reference_ms, ratio, same(made, other), target, note, repeats)
 
 
-def alone(name: str, ours: Callable[[], object], repeats: int, clock: Clock, target: str = "", note: str = "") -> Row:
+def ours_only(
+    name: str, ours: Callable[[], object], repeats: int, clock: Clock, target: str = "", note: str = ""
+) -> Row:
     """Time something the reference approach has no answer to, or would take too long for."""
     return Row(name, median(timed(ours, clock)[0] for _ in range(repeats)), target=target, note=note, repeats=repeats)
 

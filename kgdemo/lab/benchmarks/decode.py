@@ -130,11 +130,11 @@ class Meter:
 
     def __enter__(self) -> Meter:
         def before(*_: object) -> None:
-            _settle()
+            _synchronise()
             self._began = self.clock()
 
         def after(*_: object) -> None:
-            _settle()
+            _synchronise()
             self.calls += 1
             self.seconds += self.clock() - self._began
 
@@ -186,7 +186,7 @@ def _task(name: str, model: CausalModel, kg: KnowledgeGraph, question: str, topi
 def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
     """Reading ahead what is likely, beside a forward pass a token; how many passes either takes is in the name."""
     for task in tasks:
-        _touch(task)
+        _warm_up(task)
     both = tasks[0].model.style.bidirectional  # as the model was trained; against generate() it has to read causally
     calls: dict[int | None, int] = {}
     spent: dict[int | None, list[float]] = {}
@@ -210,7 +210,7 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
     """End to end with the reference's constraint, and against ``generate`` without any."""
     theirs = networkx_graph(task.graph.kg, directed=False)
     ahead = Settings().tokens_ahead(task.model.on_gpu)  # as the product does
-    _touch(task)
+    _warm_up(task)
     ours, bound, free = [], [], []
     for _ in range(sizes.repeats):
         timing, mine = _metered(task.model.reader, lambda: search(task, sizes, ahead)[0], clock)
@@ -228,7 +228,7 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
 
 
 @torch.inference_mode()
-def _touch(task: Task) -> None:
+def _warm_up(task: Task) -> None:
     """One untimed pass on either side: the first to touch the weights would pay for that."""
     PooledTokenTree(task.model.reader, task.prompt, bidirectional=False).prompt_log_probs()
     task.plain(torch.tensor([list(task.prompt)], device=cast(torch.device, task.plain.device)))
@@ -272,7 +272,7 @@ def _metered(model: torch.nn.Module, run: Callable[[], list[Found]], clock: Cloc
     with Meter(model, clock) as meter:
         began = clock()
         found = run()
-        _settle()
+        _synchronise()
         seconds = clock() - began
     return Timing(1000 * seconds, 1 - meter.seconds / seconds, meter.calls), found
 
@@ -288,7 +288,7 @@ def _row(name: str, ours: Sequence[Timing], theirs: Sequence[Timing], paths: int
     return Row(name, mine, other, other / mine, target=target, repeats=len(ours), extra=extra)
 
 
-def _settle() -> None:
+def _synchronise() -> None:
     """Wait for a GPU, which answers before it has worked."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

@@ -44,7 +44,7 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What came of one question; one line of ``predictions.jsonl``.
+    """The outcome of one question: one line of ``predictions.jsonl``.
 
     Attributes:
         paths: the grounded paths as written, in the order shown.
@@ -113,13 +113,13 @@ Parts = tuple[float, float]
 Match = Callable[[str, str], bool]  # (answer, right answer)
 
 
-def exactly(answer: str, right: str) -> bool:
+def exact_match(answer: str, right: str) -> bool:
     """Whether two names are the same, case, accents and punctuation aside; of a year any day of it is right."""
     dated = _DATE.fullmatch(answer)
     return _folded(dated["year"] if dated and right.isdigit() else answer) == _folded(right)
 
 
-def holding(answer: str, right: str) -> bool:
+def substring_match(answer: str, right: str) -> bool:
     """Whether a text holds a right answer, as the scripts of RoG, and after it GCR, match: a lenient reading.
 
     Both are put in lower case, without ASCII punctuation and articles. "North Korea" so holds "Korea".
@@ -134,35 +134,35 @@ def _normalised(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
-def hits_at_1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def hits_at_1(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """*Hits@1*: whether the first is right (DoG section 3.1, FiDeLiS section 4.1)."""
     return float(any(match(answer, right) for answer in found[:1] for right in gold))
 
 
-def hit(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def hit(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """*Hit*: whether any is right (GCR section 5.1); never less than *Hits@1*."""
     return float(any(match(answer, right) for answer in found for right in gold))
 
 
-def precision(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def precision(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The share of the answers that are right; 0 without any."""
-    different = _different(found)
+    different = _distinct(found)
     return _share(sum(any(match(answer, right) for right in gold) for answer in different), len(different))
 
 
-def recall(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def recall(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The share of the right answers that are given."""
-    wanted = _different(gold)
+    wanted = _distinct(gold)
     return _share(sum(any(match(answer, right) for answer in found) for right in wanted), len(wanted))
 
 
-def f1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def f1(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The harmonic mean of precision and recall (GCR section 5.1)."""
     p, r = precision(found, gold, match), recall(found, gold, match)
     return _share(2 * p * r, p + r)
 
 
-def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """Whether all that is given is right and nothing is missing; among choices, whether the choice is right."""
     return float(bool(found) and precision(found, gold, match) == 1.0 == recall(found, gold, match))
 
@@ -176,7 +176,7 @@ def rouge_l(text: str, reference: str) -> float:
     return _share(2 * LCSseq.similarity(words, wanted), len(words) + len(wanted))
 
 
-def _different(names: Iterable[str]) -> list[str]:
+def _distinct(names: Iterable[str]) -> list[str]:
     """Names without those that are the same but for case, accents and punctuation."""
     return list({_folded(name): name for name in names}.values())
 
@@ -195,11 +195,13 @@ _OF_NAMES = {
 def _figures() -> dict[str, Figure]:
     """All figures by their name in ``metrics.json``."""
 
-    def of(names: Callable[[Prediction], Sequence[str]], rate: Callable[..., float], match: Match = exactly) -> Figure:
+    def of(
+        names: Callable[[Prediction], Sequence[str]], rate: Callable[..., float], match: Match = exact_match
+    ) -> Figure:
         return lambda p: (rate(names(p), p.gold, match), 1) if p.gold else (0, 0)
 
     found = {name: of(lambda p: p.answers, rate) for name, rate in _OF_NAMES.items()}
-    found |= {f"{name}_substring": of(lambda p: p.answers, rate, holding) for name, rate in _OF_NAMES.items()}
+    found |= {f"{name}_substring": of(lambda p: p.answers, rate, substring_match) for name, rate in _OF_NAMES.items()}
     found |= {
         "f1_with_graph": of(lambda p: p.with_graph or p.answers, f1),
         "recall_with_graph": of(lambda p: p.with_graph or p.answers, recall),
@@ -282,7 +284,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     metrics = {
         "questions": len(predictions),
         **{
-            name: _ratio([figure(p) for p in predictions])
+            name: ratio([figure(p) for p in predictions])
             for name, figure in FIGURES.items()
             if compared or not name.startswith("unconstrained_")
         },
@@ -311,7 +313,8 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     return metrics
 
 
-def _ratio(parts: Sequence[Parts]) -> float:
+def ratio(parts: Sequence[Parts]) -> float:
+    """A figure over several questions."""
     return _share(sum(part for part, _ in parts), sum(whole for _, whole in parts))
 
 

@@ -1,13 +1,13 @@
 """From the events of one question to its prediction, and the predictions of a run on disk.
 
-A run stopped at any moment goes on and ends in the same file: a line is appended when its question is answered, and
-what a stop has left half written is cut away and made anew. Seconds differ from run to run, so they stand in a file of
-their own, ``timings.jsonl``.
+A run that is stopped at any moment can go on and ends in the same file: a line is appended when its question is
+answered, and a half-written last line is cut away. Seconds differ from run to run, so they are in a file of their own,
+``timings.jsonl``.
 
-How sure a figure is, bootstrap intervals of one run and a paired test between two over the same questions tell. A
-figure is a ratio of sums over questions (a mean where each question counts one), so a question is what is drawn anew,
-with all its paths. The test of two runs flips the sign of each question's difference at random (Fisher's randomisation
-test): it assumes nothing of how the differences are spread.
+Bootstrap intervals say how certain a figure of one run is; a paired test compares two runs over the same questions. A
+figure is a ratio of sums over questions (a mean where each question counts one), so the bootstrap resamples questions,
+each with all its paths. The test of two runs flips the sign of each question's difference at random (Fisher's
+randomisation test): it assumes nothing about the distribution of the differences.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from kgdemo.lab.evaluation.metrics import (
     coverage_ratio,
     hit,
     ill_formed,
+    ratio,
     triplet_f1,
     valid_steps,
 )
@@ -65,8 +66,8 @@ def trace_file(out: Path, question: str) -> Path:
 
 
 @dataclass(slots=True)
-class Side:
-    """The paths of one branch: under the constraint, or without it."""
+class Paths:
+    """The paths of one search: under the constraint, or without it."""
 
     found: dict[int, PathFound] = field(default_factory=dict)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class Side:
 class RunFigures:
     """Reads the events of one run.
 
-    What was done for comparison only, the search without the graph, is none of the method's cost.
+    The search without the graph is for comparison; it does not count as the method's cost.
 
     Args:
         verifier: of the graph that is asked.
@@ -107,8 +108,8 @@ class RunFigures:
     topics: tuple[str, ...] = ()
     limit: int = 0
     thoughts: dict[int, int] = field(default_factory=dict)  # how many thoughts lead to each, itself among them
-    bound: Side = field(default_factory=Side)
-    free: Side = field(default_factory=Side)
+    constrained: Paths = field(default_factory=Paths)
+    unconstrained: Paths = field(default_factory=Paths)
     seen: set[Step] = field(default_factory=set)
     answer: AnswerFinal = field(default_factory=lambda: AnswerFinal("", (), (), ""))
     error: str = ""
@@ -124,17 +125,17 @@ class RunFigures:
         if isinstance(event, EntitiesLinked):
             self.topics = event.chosen
         elif isinstance(event, PathFound):
-            (self.bound if event.constrained else self.free).found[event.index] = event
+            (self.constrained if event.constrained else self.unconstrained).found[event.index] = event
         elif isinstance(event, PathVerified):
-            (self.bound if event.constrained else self.free).verdicts[event.index] = event.verdict
+            (self.constrained if event.constrained else self.unconstrained).verdicts[event.index] = event.verdict
         elif isinstance(event, Thought):
             self.seen |= self.edges.of(event.triples)
             before = max((self.thoughts.get(parent, 0) for parent in event.parents), default=0)
             self.thoughts[event.id] = before + (event.kind == "thought")
         elif isinstance(event, CandidatesScored):
-            self._weighed(event)
+            self._see_candidates(event)
         elif isinstance(event, LMCall):
-            self._called(event)
+            self._count_call(event)
         elif isinstance(event, AnswerFinal):
             self.answer = event
             self.unasked = event.refusal if event.failed else ""
@@ -143,15 +144,15 @@ class RunFigures:
             self.error = event.message if isinstance(event, RunFailed) else self.unasked
 
     def prediction(self, question: Question, truth: frozenset[Step], hops: int = 0) -> Prediction:
-        """What came of the question; a method that never looks at the graph is judged by the paths it wrote.
+        """The outcome; a method that never looks at the graph is judged by the paths it wrote.
 
         Args:
             question: with its right answers.
             truth: the steps of the shortest paths to them.
             hops: how long the shortest of these paths is.
         """
-        own = self.bound if self.bound.found or not self.free.found else self.free
-        right, free = own.right(question.gold), self.free.right(question.gold)
+        own = self.constrained if self.constrained.found or not self.unconstrained.found else self.unconstrained
+        right, free = own.right(question.gold), self.unconstrained.right(question.gold)
         retrieved = self.seen.union(*(self.edges.of(e.path.hops) for e in own.found.values() if e.path))
         return Prediction(
             id=question.id,
@@ -163,8 +164,8 @@ class RunFigures:
             paths=tuple(e.text for e in own.found.values()),
             ends=tuple(e.path.end if e.path else "" for e in own.found.values()),
             faithful=own.faithful,
-            free_paths=len(self.free.verdicts),
-            free_faithful=self.free.faithful,
+            free_paths=len(self.unconstrained.verdicts),
+            free_faithful=self.unconstrained.faithful,
             refused=bool(self.answer.refusal) and not self.unasked,
             seconds=self.seconds,
             lm_calls=self.calls,
@@ -172,7 +173,7 @@ class RunFigures:
             tokens_out=self.tokens_out,
             error=self.error,
             steps=own.steps(self.topics, self.verifier),
-            free_steps=self.free.steps(self.topics, self.verifier),
+            free_steps=self.unconstrained.steps(self.topics, self.verifier),
             coverage=coverage_ratio(retrieved, truth) if truth else None,
             right_paths=right[0],
             right_faithful=right[1],
@@ -184,19 +185,19 @@ class RunFigures:
             limited=0 < self.limit <= max(self.thoughts.values(), default=0),
         )
 
-    def _reasoned(self, side: Side) -> frozenset[Step]:
+    def _reasoned(self, own: Paths) -> frozenset[Step]:
         """The steps of the paths that lead to an answer given; of the first path where none does."""
-        paths = [event.path for event in side.found.values() if event.path]
+        paths = [event.path for event in own.found.values() if event.path]
         cited = [path for path in paths if hit([path.end], self.answer.answers)] or paths[:1]
         return self.edges.of(hop for path in cited for hop in path.hops)
 
-    def _weighed(self, event: CandidatesScored) -> None:
+    def _see_candidates(self, event: CandidatesScored) -> None:
         """Candidates that are paths; others (relations, actions, thoughts) name no edge."""
         for text in event.options:
             path, _ = self.verifier.verify_text(text) if SEPARATOR in text else (None, None)
             self.seen |= self.edges.of(path.hops) if path else set()
 
-    def _called(self, call: LMCall) -> None:
+    def _count_call(self, call: LMCall) -> None:
         if call.purpose == WITHOUT_GRAPH:
             self.compared += call.seconds
         else:
@@ -368,7 +369,7 @@ def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
         found[f"questions_{group}"] = len(own)
         for name in GROUP_FIGURES:
             parts = [FIGURES[name](p) for p in own]
-            found[f"{name}_{group}"] = sum(part for part, _ in parts) / sum(whole for _, whole in parts)
+            found[f"{name}_{group}"] = ratio(parts)
             found[f"{name}_{group}_low"], found[f"{name}_{group}_high"] = interval(parts)
     return found
 

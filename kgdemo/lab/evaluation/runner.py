@@ -24,11 +24,11 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
+from kgdemo.lab.evaluation.metrics import Prediction, Steps, exact_match, f1, substring_match, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
 from kgdemo.lab.evaluation.workers import Workers, lost
-from kgdemo.lab.questions import Question, called_as_in, read_questions
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, known_paths
+from kgdemo.lab.questions import Question, read_questions, with_graph_labels
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, known_paths, relation_group
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
 from kgdemo.models.embedding import Embedder
@@ -65,8 +65,8 @@ def evaluate(
         judge: rates the paths, scores the answers, or both.
         held_out: relations that the model was not trained on; questions about them are also measured apart.
         batched: how many questions are under way at the same time; their forward passes are joined
-            (``token_tree.BatchedForward``). Predictions are those of one by one; seconds hold the wait for others.
-        workers: answer in place of ``pipeline``, side by side; predictions are those of one, in its order.
+            (``token_tree.BatchedForward``). The predictions do not change; seconds include waiting for the others.
+        workers: answer side by side in place of ``pipeline``; the predictions and their order do not change.
         watch: called with the predictions so far and how many there will be, at the start and after each question.
         traces: keep each run as the page opens it, in ``traces``; some 80 kB a question.
 
@@ -116,7 +116,7 @@ def summarise_groups(
     """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
     sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
     for question, prediction in zip(questions, predictions, strict=True):
-        sorted_in[group(kg, question, held_out)].append(prediction)
+        sorted_in[relation_group(kg, question, held_out)].append(prediction)
     metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
     for name in (SEEN, HELD_OUT):
         own = summarise(sorted_in[name], compared=False)
@@ -128,7 +128,7 @@ def _wanted(pipeline: Pipeline, questions: Path, settings: Settings, limit: int 
     """The questions of a set, with entities called as the graph calls them."""
     wanted = read_questions(questions)[:limit]
     if any(not question.graph for question in wanted):
-        wanted = called_as_in(pipeline.graph(settings.graph), wanted)
+        wanted = with_graph_labels(pipeline.graph(settings.graph), wanted)
     return wanted
 
 
@@ -141,9 +141,9 @@ def answer_by_question(
 ) -> None:
     """Answer for many runs of the same questions, each question under all settings before the next one.
 
-    What the runs have in common is then at hand: of texts alone that have to be embedded, a question has a thousand and
-    more, too many to be kept until the next run comes to it. ``evaluate`` finds all answered, and measures. Of a
-    question that ends its worker again and again nothing is written: ``evaluate`` finds out which run does that.
+    What the runs share is computed once: a question alone has more than a thousand texts to embed, too many to keep
+    until the next run asks it. ``evaluate`` then finds everything answered, and measures. Nothing is written for a
+    question that kills its worker again and again: ``evaluate`` finds out which run does that.
 
     Args:
         pipeline, questions, limit, workers: see ``evaluate``.
@@ -306,10 +306,10 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
         letter = answer.strip("() .").upper()
         if len(letter) == 1 and letter in _LETTERS[: len(choices)]:
             return (choices[_LETTERS.index(letter)],)
-        if named := [choice for choice in choices if exactly(answer, choice)]:
+        if named := [choice for choice in choices if exact_match(answer, choice)]:
             return (named[0],)
     for answer in prediction.answers:
-        if held := [choice for choice in choices if holding(answer, choice)]:
+        if held := [choice for choice in choices if substring_match(answer, choice)]:
             return (max(held, key=len),)
     given = prediction.answers or prediction.paths[:3]
     if not given:

@@ -1,9 +1,9 @@
 """The papers' tables and figures as one command each: ``python -m kgdemo study NAME --questions FILE --out DIR``.
 
 A recipe is a few variants of one setting. Each is a run of ``evaluate`` in a folder of its own, which goes on where it
-was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). How far it has
-come stands in ``study.json``, written anew every few seconds: whoever started it, the page for one, reads it there.
-Where all recipes are run, variants of the same settings are answered once (``settled``).
+was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). The progress is
+in ``study.json``, rewritten every few seconds, where the page reads it. Where all recipes are run, variants with the
+same settings are answered once (``with_all_options``).
 
 ``compare_methods`` is the plainest study: several methods on one question set, a row each. ``study_all`` runs all
 recipes on one or more question sets, and ``write_section`` puts what they come to into a README: ``kgdemo study all``.
@@ -26,7 +26,7 @@ from statistics import mean
 from kgdemo import __version__
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.judge import Judge
-from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, ratio
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
 from kgdemo.lab.evaluation.report import Run, markdown_table, read_runs, write_plot, write_report
@@ -101,8 +101,8 @@ def study(
     out.mkdir(parents=True, exist_ok=True)
     progress, runs = Progress(out, name, recipe), list[Run]()
     for variant, changes in recipe.variants.items():
-        own, folder = changed(settings, changes), out / variant
-        _take_over(known.setdefault(settled(own), folder), folder)
+        own, folder = variant_settings(settings, changes), out / variant
+        _copy_predictions(known.setdefault(with_all_options(own), folder), folder)
         evaluate(pipeline, questions, own, folder, limit, workers=workers, watch=partial(progress.see, variant))
         runs += read_runs([folder])
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
@@ -113,13 +113,13 @@ def study(
     return Studied(written, runs)
 
 
-def settled(settings: Settings) -> Settings:
+def with_all_options(settings: Settings) -> Settings:
     """The same settings with every option of the method given, so that two that mean the same are equal."""
     defaults = {option.name: option.default for option in method_named(settings.method).options}
     return replace(settings, options=tuple(sorted({**defaults, **dict(settings.options)}.items())))
 
 
-def _take_over(known: Path, folder: Path) -> None:
+def _copy_predictions(known: Path, folder: Path) -> None:
     """Copy what a run of the same settings has answered."""
     if known != folder:
         folder.mkdir(exist_ok=True)
@@ -163,7 +163,7 @@ class Progress:
         metrics: dict[str, float] = {}
         for name in _WATCHED if predictions else ():
             parts = [FIGURES[name](p) for p in predictions]
-            metrics[name] = sum(part for part, _ in parts) / max(sum(whole for _, whole in parts), 1)
+            metrics[name] = ratio(parts)
             metrics[f"{name}_low"], metrics[f"{name}_high"] = interval(parts)
         if predictions:
             metrics["lm_calls"] = mean(p.lm_calls for p in predictions)
@@ -184,7 +184,7 @@ class Progress:
         return math.ceil(10 * questions * mean(taken)) / 10 if taken else None  # 0 only when all is done
 
 
-def changed(settings: Settings, changes: str) -> Settings:
+def variant_settings(settings: Settings, changes: str) -> Settings:
     """The settings of a variant; what is no setting is an option of its method."""
     declared = {setting.name: setting for setting in options_of(Settings)}
     given = pairs([changes])
@@ -403,7 +403,7 @@ def study_all(
     finished: Finished = {}
     for one in sets:
         own, known = replace(settings, graph=one.graph), dict[Settings, Path]()
-        runs = {folder: wanted for wanted, folder in _different(own, out / one.name).items()}
+        runs = {folder: wanted for wanted, folder in _distinct_runs(own, out / one.name).items()}
         number = limit if one.limit is None else one.limit
         answer_by_question(pipeline, one.questions, runs, number, workers)
         for name in RECIPES:
@@ -412,13 +412,13 @@ def study_all(
             yield name, done, finished
 
 
-def _different(settings: Settings, out: Path) -> dict[Settings, Path]:
+def _distinct_runs(settings: Settings, out: Path) -> dict[Settings, Path]:
     """The settings of all variants of all recipes, each once, and the folder of the first that has them."""
     found: dict[Settings, tuple[Settings, Path]] = {}
     for name, recipe in RECIPES.items():
         for variant, changes in recipe.variants.items():
-            own = changed(settings, changes)
-            found.setdefault(settled(own), (own, out / name / variant))
+            own = variant_settings(settings, changes)
+            found.setdefault(with_all_options(own), (own, out / name / variant))
     return dict(found.values())
 
 
@@ -470,7 +470,7 @@ def _settings_of(run: Run) -> Settings:
     known = {name: value for name, value in run.settings.items() if name in Settings.__dataclass_fields__}
     options = run.settings["options"]
     assert isinstance(options, dict)
-    return settled(replace(Settings(**{**known, "forced": ()}), options=tuple(options.items())))  # type: ignore[arg-type]
+    return with_all_options(replace(Settings(**{**known, "forced": ()}), options=tuple(options.items())))  # type: ignore[arg-type]
 
 
 def _section_table(recipe: Recipe, sets: Mapping[str, Sequence[Run]]) -> str:

@@ -39,7 +39,7 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import fold, relation_name
 from kgdemo.lab.questions import Question, read_questions
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, relation_paths
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, relation_group, relation_paths
 from kgdemo.lab.training.loop import Share
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
@@ -59,7 +59,7 @@ _FLOOR = 1e-3  # likelihood of a question whose right answer the model rules out
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class PathGroups:
     """The groups of one question.
 
     Attributes:
@@ -76,7 +76,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedQuestion:
     """A question and the groups of its paths.
 
     Attributes:
@@ -88,14 +88,16 @@ class Searched:
     """
 
     question: Question
-    candidates: Candidates
+    candidates: PathGroups
     coverage: NDArray[np.float64]
     unseen: NDArray[np.bool_]
     hops: NDArray[np.int64]
     known: NDArray[np.float64]
 
 
-def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None) -> Iterator[Searched]:
+def searched(
+    pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None
+) -> Iterator[SearchedQuestion]:
     """Search for every question's paths; those whose answer is not found say nothing of the order.
 
     Args:
@@ -135,15 +137,15 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
             features = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
             known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])
             hops = np.array([len(own) for own in relations])
-            yield Searched(question, Candidates(features, right), coverage, unseen, hops, known)
+            yield SearchedQuestion(question, PathGroups(features, right), coverage, unseen, hops, known)
 
 
-def fit_ranking(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
+def fit_ranking(found: Sequence[PathGroups], ridge: float = _RIDGE) -> dict[str, float]:
     """Maximum-likelihood weights of the features; see ``fit``."""
     return {name: round(float(w), 2) for name, w in zip(FEATURES, fit(found, ridge), strict=True)}
 
 
-def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
+def fit(found: Sequence[PathGroups], ridge: float = _RIDGE) -> NDArray[np.float64]:
     """Maximum-likelihood weights of whatever features the candidates have.
 
     Args:
@@ -175,29 +177,29 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
     return result
 
 
-def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
+def expected_hits(weights: dict[str, float], found: Sequence[PathGroups]) -> float:
     """Expected share of questions whose first path is right: of the best group any path may be the first."""
     row = np.array([weights[name] for name in FEATURES])
     return float(np.mean([first_right(c, row) for c in found]))
 
 
-def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
+def first_right(one: PathGroups, weights: NDArray[np.float64]) -> float:
     """How often the first path of one question is right, any path of its best group being the first."""
     return float(one.right[int((one.given + one.features @ weights).argmax())])
 
 
-def cross_validated(found: Sequence[Candidates]) -> float:
+def cross_validated(found: Sequence[PathGroups]) -> float:
     """The same, each question judged by weights that were fitted without it."""
     total = 0.0
     for number in range(FOLDS):
         rest = [c for i, c in enumerate(found) if i % FOLDS != number]
         part = found[number::FOLDS]
-        total += hits(fit_ranking(rest), part) * len(part)
+        total += expected_hits(fit_ranking(rest), part) * len(part)
     return total / len(found)
 
 
 def _likelihood(
-    weights: NDArray[np.float64], found: Sequence[Candidates], ridge: float
+    weights: NDArray[np.float64], found: Sequence[PathGroups], ridge: float
 ) -> tuple[float, NDArray[np.float64]]:
     """Mean penalised log-likelihood and its slope."""
     value, slope = 0.0, np.zeros_like(weights)
@@ -226,7 +228,7 @@ class LabelledExample:
         source: name of the question set.
     """
 
-    candidates: Candidates
+    candidates: PathGroups
     held_out: frozenset[str]
     source: str
 
@@ -237,7 +239,11 @@ class LabelledExample:
 
 
 def labelled_examples(
-    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], ranking: Mapping[str, float], source: str
+    kg: KnowledgeGraph,
+    found: Iterable[SearchedQuestion],
+    held_out: Collection[str],
+    ranking: Mapping[str, float],
+    source: str,
 ) -> Iterator[LabelledExample]:
     """Questions of whose relations it is clear whether the model was trained on them.
 
@@ -250,7 +256,7 @@ def labelled_examples(
     """
     row = np.array([ranking[name] for name in FEATURES])
     for one in found:
-        kind = group(kg, one.question, held_out)
+        kind = relation_group(kg, one.question, held_out)
         if kind == UNCLEAR:
             continue
         used = {kg.relation_of(step) for path in relation_paths(kg, one.question) for step in path.steps}
@@ -262,16 +268,16 @@ def labelled_examples(
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
         given = features @ row - share * features[:, 0]
         yield LabelledExample(
-            Candidates(share[:, None] * backed_off, one.candidates.right, given), frozenset(names), source
+            PathGroups(share[:, None] * backed_off, one.candidates.right, given), frozenset(names), source
         )
 
 
 def fit_backoff(found: Sequence[LabelledExample]) -> dict[str, float]:
     """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
-    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced(found), strict=True)}
+    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced_fit(found), strict=True)}
 
 
-def _balanced(found: Sequence[LabelledExample]) -> NDArray[np.float64]:
+def _balanced_fit(found: Sequence[LabelledExample]) -> NDArray[np.float64]:
     """The weights; of every set either kind counts the same."""
     sizes = Counter((one.source, one.kind) for one in found)
     each = len(found) / len(sizes)
@@ -292,7 +298,7 @@ def hits_over_relations(found: Sequence[LabelledExample]) -> dict[str, dict[str,
     for number in range(FOLDS):
         part = [one for one, own in zip(found, folds, strict=True) if own == number]
         touched = frozenset().union(*(one.held_out for one in part))
-        weights = _balanced(
+        weights = _balanced_fit(
             [one for one, own in zip(found, folds, strict=True) if own != number and not touched & one.held_out]
         )
         for one in part:

@@ -351,7 +351,7 @@ def _export(
 
 
 def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
-    """Any token will do: what is padded is neither looked at nor counted."""
+    """The padding token; any token will do, since padding is masked and has no loss."""
     return 0 if tokenizer.pad_token_id is None else tokenizer.pad_token_id
 
 

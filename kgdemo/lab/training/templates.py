@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.questions import Question
-from kgdemo.lab.training.examples import AGREES, HELD_OUT, SEEN, Example, roughen, spoken_name, told_types
+from kgdemo.lab.training.examples import AGREES, HELD_OUT, SEEN, Example, add_noise, spoken_name, types_or_none
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -220,7 +220,7 @@ class TemplateSource:
             names = self.other_names[step] if renamed else ()
             path += [rng.choice(names) if names else self.kg.step_labels[step], self.kg.entities[entity]]
         names = tuple(self.kg.entities[topic] for topic in topics)
-        return Example(roughen(rng, text), names, tuple(path), path[-1], told_types(rng, names, self.kg))
+        return Example(add_noise(rng, text), names, tuple(path), path[-1], types_or_none(rng, names, self.kg))
 
     def _edges(self, step: int) -> np.ndarray:
         return self.edges_of[self.kg.relation_of(step)]
@@ -325,7 +325,7 @@ class ChainSource:
         path = [topic]
         for step, entity in zip(steps, walk[1:], strict=True):
             path += [self.kg.step_labels[step], self.kg.entities[entity]]
-        return Example(roughen(rng, text), (topic,), tuple(path), path[-1], told_types(rng, [topic], self.kg))
+        return Example(add_noise(rng, text), (topic,), tuple(path), path[-1], types_or_none(rng, [topic], self.kg))
 
 
 # --------------------------------------------------------------------------------------------------
