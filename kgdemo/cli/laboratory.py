@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgdemo.cli.run import add_settings, settings_from
 
@@ -102,15 +102,23 @@ def _evaluate(arguments: argparse.Namespace) -> int:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
         return 0
-    rest = (arguments.out, arguments.limit, arguments.link, judge)
     with opened_workers(arguments.workers, make, arguments.ray) as workers:
-        how: Any = {"batched": arguments.batched, "traces": arguments.traces, "workers": workers}
+        measure = partial(
+            evaluate,
+            pipeline,
+            arguments.questions,
+            limit=arguments.limit,
+            link=arguments.link,
+            judge=judge,
+            batched=arguments.batched,
+            workers=workers,
+            traces=arguments.traces,
+        )
         if len(names) > 1 or arguments.method.strip() == ALL:
-            print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **how))
+            print(compare_methods(measure, names, settings, arguments.out))
         else:
             held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
-            one = replace(settings, method=names[0])
-            metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **how)
+            metrics = measure(replace(settings, method=names[0]), arguments.out, held_out=held_out)
             print(json.dumps(metrics, indent=2))
     return 0
 

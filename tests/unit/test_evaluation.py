@@ -7,6 +7,7 @@ import json
 import os
 from contextlib import closing
 from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -176,7 +177,7 @@ def questions(tmp_path):
 def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
     asked = Settings(beams=3, compare=True, explain=0, options=(("width", "1"), ("retriever", "vanilla")))
     out, names = tmp_path / "out", ["gcr", "dog", "fidelis", "direct"]
-    written = compare_methods(SmallPipeline(), names, questions, asked, out)
+    written = compare_methods(partial(evaluate, SmallPipeline(), questions), names, asked, out)
     assert (out / "table.md").read_text("utf-8") == written + "\n"
     assert [row.split("|")[1].strip() for row in written.splitlines()[2:]] == names
     given = [json.loads((out / n / "settings.json").read_text())["options"] for n in names]
@@ -187,7 +188,7 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
         assert metrics["faithful_ratio"] == (1.0 if METHODS[name].constrained or name == "fidelis" else 0.0)
         assert metrics["lm_calls"] >= 1 or name == "fidelis"
     before = {name: (out / name / "predictions.jsonl").read_bytes() for name in names}
-    again = compare_methods(SmallPipeline(), [*names, "cot"], questions, asked, out)
+    again = compare_methods(partial(evaluate, SmallPipeline(), questions), [*names, "cot"], asked, out)
     assert again.startswith(written), "what was done is not done again"
     assert {name: (out / name / "predictions.jsonl").read_bytes() for name in names} == before
 
@@ -208,10 +209,10 @@ def test_a_run_broken_off_inside_a_record_goes_on_twice(questions, tmp_path):
 def test_an_option_that_no_method_has_is_refused_before_anything_runs(questions, tmp_path):
     asked = Settings(options=(("breadth", "1"),))
     with pytest.raises(UserError, match=r"dog, gcr has no option 'breadth'; it knows width=3"):
-        compare_methods(SmallPipeline(), ["dog", "gcr"], questions, asked, tmp_path / "out")
+        compare_methods(partial(evaluate, SmallPipeline(), questions), ["dog", "gcr"], asked, tmp_path / "out")
     asked = Settings(options=(("width", "0"),))
     with pytest.raises(UserError, match="choose a whole number"):
-        compare_methods(SmallPipeline(), ["gcr", "dog"], questions, asked, tmp_path / "out")
+        compare_methods(partial(evaluate, SmallPipeline(), questions), ["gcr", "dog"], asked, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -224,8 +225,8 @@ def test_methods_are_named_with_commas_or_all_of_them():
 
 
 def test_the_table_has_dashes_where_nothing_was_measured():
-    nothing = summarise([read()], compared=False)
-    row = methods_table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
+    nothing = summarise([read()], compared=True) | {"coherence": 0.0, "coherence_paths": 0}
+    row = methods_table([(METHODS["direct"], nothing)]).splitlines()[-1]
     assert row.count("–") == 9
     assert "| 0.000 | 0.000 | 0.000 | – |" in row
 
@@ -234,7 +235,7 @@ def test_constrained_methods_stand_beside_themselves_without_the_graph():
     free = shown(False, 1, "Inception -> directed by -> Steven Spielberg")
     metrics = summarise([read(*shown(True, 1, "Inception -> set in -> London"), *free)], compared=True)
     rows = [(METHODS[name], metrics) for name in ("gcr", "dog", "fidelis")]
-    head, _, *told = [[c.strip() for c in line.split("|")] for line in methods_table(rows, compared=True).splitlines()]
+    head, _, *told = [[c.strip() for c in line.split("|")] for line in methods_table(rows).splitlines()]
     own, without = head.index("faithful"), head.index("faithful without the graph")
     assert [(row[own], row[without]) for row in told] == [("1.000", "0.000"), ("1.000", "0.000"), ("1.000", "–")]
 

@@ -35,7 +35,7 @@ def test_a_seed_says_which_questions():
 
 
 def test_too_few_questions_are_said_so(monkeypatch):
-    monkeypatch.setattr(templates, "roughen", lambda rng, text: text)  # every typo makes another question
+    monkeypatch.setattr(templates, "add_noise", lambda rng, text: text)  # every typo makes another question
     one_film = KnowledgeGraph.from_triples([("Inception", "directed by", "Christopher Nolan")])
     with pytest.raises(ValueError, match="no 100 different"):
         list(template_questions(one_film, TEMPLATES, (), 100, seed=1))

@@ -18,11 +18,9 @@ from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
-from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.lab.evaluation.workers import Processes, lost, opened_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
-from tests.helpers.small import SmallPipeline
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("Inception", "Christopher Nolan", "London", "Dunkirk")
@@ -144,17 +142,3 @@ def test_damaged_records_are_named(tmp_path: Path):
     (tmp_path / "predictions.jsonl").write_text('{"id": "1"}\n', "utf-8")
     with pytest.raises(UserError, match=r"predictions\.jsonl is damaged"):
         Records(tmp_path)
-
-
-def test_a_comparison_of_methods_hands_its_workers_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    given: list[object] = []
-
-    def asked(*_: object, workers: object = None, **__: object) -> dict[str, float]:
-        given.append(workers)
-        return {"hit": 1.0}
-
-    monkeypatch.setattr("kgdemo.lab.evaluation.study.evaluate", asked)
-    workers = Processes(SmallPipeline, 3)
-    written = compare_methods(SmallPipeline(), ["gcr", "rog"], tmp_path, Settings(), tmp_path, workers=workers)
-    assert given == [workers, workers]
-    assert written.count("1.000") == 2

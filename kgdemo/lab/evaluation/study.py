@@ -17,7 +17,7 @@ import math
 import platform
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,6 @@ from statistics import mean
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.judge import Judge
 from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, ratio
 from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
@@ -260,22 +259,12 @@ def methods_named(text: str) -> list[str]:
 
 
 def compare_methods(
-    pipeline: Pipeline,
-    names: Sequence[str],
-    questions: Path,
-    settings: Settings,
-    out: Path,
-    limit: int | None = None,
-    link: bool = False,
-    judge: Judge | None = None,
-    batched: int = 1,
-    workers: Workers | None = None,
-    traces: bool = False,
+    measure: Callable[[Settings, Path], dict[str, float]], names: Sequence[str], settings: Settings, out: Path
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched, workers, traces: see ``runner.evaluate``.
+        measure: ``runner.evaluate`` with everything but settings and folder given.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -287,31 +276,26 @@ def compare_methods(
         UserError: no method has one of the options, or a folder holds predictions made with other settings.
     """
     cards = [method_named(name) for name in names]
-    options = {card.name: _own(settings.options, card, cards) for card in cards}
+    runs = [replace(settings, method=card.name, options=_own(settings.options, card, cards)) for card in cards]
     rows: list[tuple[MethodCard, dict[str, float]]] = []
     written = ""
-    for card in cards:
-        own = replace(settings, method=card.name, options=options[card.name])
-        rest = (out / card.name, limit, link, judge)
-        metrics = evaluate(pipeline, questions, own, *rest, batched=batched, workers=workers, traces=traces)
-        rows.append((card, metrics))
-        written = methods_table(rows, compared=settings.compare, judged=judge is not None and judge.paths > 0)
+    for card, own in zip(cards, runs, strict=True):
+        rows.append((card, measure(own, out / card.name)))
+        written = methods_table(rows)
         (out / "table.md").write_text(written + "\n", "utf-8")
     return written
 
 
-def methods_table(
-    rows: Sequence[tuple[MethodCard, dict[str, float]]], compared: bool = False, judged: bool = False
-) -> str:
-    """Metrics as a Markdown table; a dash where there was nothing to measure.
+def methods_table(rows: Sequence[tuple[MethodCard, dict[str, float]]]) -> str:
+    """Methods and their metrics as a Markdown table; a dash where there was nothing to measure.
 
-    Args:
-        rows: methods and their metrics.
-        compared: show how the constrained methods fare without their constraint.
-        judged: show the coherence of the paths.
+    How the constrained methods fare without their constraint, and the coherence of the paths, are columns where they
+    were measured.
     """
-    constraint = {**_BESIDE, **(_WITHOUT if compared else {})}
-    columns = {**_METHOD_COLUMNS, **constraint, **(_JUDGED if judged else {})}
+    measured = {name for _, metrics in rows for name in metrics}
+    constraint = {**_BESIDE, **{heading: of for heading, of in _WITHOUT.items() if of[0] in measured}}
+    judged = {heading: of for heading, of in _JUDGED.items() if of[0] in measured}
+    columns = {**_METHOD_COLUMNS, **constraint, **judged}
     written = []
     for card, metrics in rows:
         cells = [

@@ -105,6 +105,12 @@ class Example:
     topic_types: tuple[str, ...] = ()
 
 
+def path_of_labels(kg: KnowledgeGraph, step_labels: Sequence[str], entities: Sequence[int]) -> tuple[str, ...]:
+    """The labels of a walk in turn: entity, step, entity, …"""
+    first, *others = (kg.entities[entity] for entity in entities)
+    return (first, *(label for step in zip(step_labels, others, strict=True) for label in step))
+
+
 Source = Callable[[Random], Example]
 AGREES = 0.3  # F1 of what a relation path leads to: below this it reaches the answer by accident
 _LIKELY = 1.5  # times as much counts a relation path that the question set takes for likely
@@ -140,12 +146,10 @@ class QuestionSource:
             chosen = rng.choices(paths, [path.weight**2 for path in paths])[0]
             walked = self._walk(rng, chosen, answers)
             if walked is not None:
-                path = [self.kg.entities[chosen.topic]]
-                for step, entity in zip(chosen.steps, walked, strict=True):
-                    path += [self.kg.step_labels[step], self.kg.entities[entity]]
-                topics = question.topic_entities
-                types = types_or_none(rng, topics, self.kg)
-                return Example(add_noise(rng, question.text), topics, tuple(path), path[-1], types)
+                step_labels = [self.kg.step_labels[step] for step in chosen.steps]
+                path = path_of_labels(self.kg, step_labels, [chosen.topic, *walked])
+                types = types_or_none(rng, question.topic_entities, self.kg)
+                return Example(add_noise(rng, question.text), question.topic_entities, path, path[-1], types)
 
     def _walk(self, rng: Random, path: RelationPath, answers: set[int]) -> list[int] | None:
         """One random instance of a relation path that ends in an answer."""

@@ -30,7 +30,16 @@ from numpy.typing import NDArray
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.questions import Question
-from kgdemo.lab.training.examples import AGREES, HELD_OUT, SEEN, Example, add_noise, spoken_name, types_or_none
+from kgdemo.lab.training.examples import (
+    AGREES,
+    HELD_OUT,
+    SEEN,
+    Example,
+    add_noise,
+    path_of_labels,
+    spoken_name,
+    types_or_none,
+)
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -214,13 +223,11 @@ class TemplateSource:
     def _example(
         self, rng: Random, text: str, topics: Sequence[int], walk: Sequence[int], entities: Sequence[int]
     ) -> Example:
-        renamed = rng.random() < self.renamed
-        path = [self.kg.entities[entities[0]]]
-        for step, entity in zip(walk, entities[1:], strict=True):
-            names = self.other_names[step] if renamed else ()
-            path += [rng.choice(names) if names else self.kg.step_labels[step], self.kg.entities[entity]]
+        others = self.other_names if rng.random() < self.renamed else {}
+        step_labels = [rng.choice(others[s]) if others.get(s) else self.kg.step_labels[s] for s in walk]
+        path = path_of_labels(self.kg, step_labels, entities)
         names = tuple(self.kg.entities[topic] for topic in topics)
-        return Example(add_noise(rng, text), names, tuple(path), path[-1], types_or_none(rng, names, self.kg))
+        return Example(add_noise(rng, text), names, path, path[-1], types_or_none(rng, names, self.kg))
 
     def _edges(self, step: int) -> np.ndarray:
         return self.edges_of[self.kg.relation_of(step)]
@@ -322,10 +329,8 @@ class ChainSource:
     def _example(self, rng: Random, steps: Sequence[int], walk: Sequence[int], wording: str) -> Example:
         topic, *aliases = self.kg.names_of(self.kg.entities[walk[0]])
         text = wording.replace("{e}", spoken_name(rng, topic, aliases))
-        path = [topic]
-        for step, entity in zip(steps, walk[1:], strict=True):
-            path += [self.kg.step_labels[step], self.kg.entities[entity]]
-        return Example(add_noise(rng, text), (topic,), tuple(path), path[-1], types_or_none(rng, [topic], self.kg))
+        path = path_of_labels(self.kg, [self.kg.step_labels[step] for step in steps], walk)
+        return Example(add_noise(rng, text), (topic,), path, path[-1], types_or_none(rng, [topic], self.kg))
 
 
 # --------------------------------------------------------------------------------------------------
