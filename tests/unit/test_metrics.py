@@ -21,19 +21,23 @@ from kgdemo.lab.evaluation.metrics import (
     Prediction,
     StepCounts,
     accuracy,
+    by_groups,
     error_of,
     exact_match,
     f1,
     hit,
     hits_at_1,
+    interval,
+    paired_test,
     precision,
     recall,
     rouge_l,
     substring_match,
     summarise,
     triplet_f1,
+    with_intervals,
 )
-from kgdemo.lab.evaluation.predictions import by_groups, interval, paired_test, read_predictions, with_intervals
+from kgdemo.lab.evaluation.predictions import read_predictions
 from kgdemo.lab.evaluation.report import compare_runs
 
 NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)

@@ -13,8 +13,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from kgdemo.errors import EndpointError, UserError
-from kgdemo.lab.evaluation.metrics import Prediction
-from kgdemo.lab.evaluation.predictions import append, interval, resumed_records
+from kgdemo.lab.evaluation.metrics import Prediction, interval
+from kgdemo.lab.evaluation.predictions import append, resumed_records
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.reasoners.chat import ask_and_parse

@@ -4,6 +4,11 @@ A figure of a question is a numerator and a denominator. Over a set, a figure is
 other; a denominator of 0 leaves the question out. The figures on steps, as DoG and FiDeLiS report them, are computed
 from labels and the verifier alone; the true steps of a question are the shortest paths from its entities to its
 answers.
+
+Bootstrap intervals say how certain a figure of one run is; a paired test compares two runs over the same questions. A
+figure is a ratio of sums over questions (a mean where each question counts one), so the bootstrap resamples questions,
+each with all its paths. The test of two runs flips the sign of each question's difference at random (Fisher's
+randomisation test): it assumes nothing about the distribution of the differences.
 """
 
 from __future__ import annotations
@@ -11,10 +16,12 @@ from __future__ import annotations
 import calendar
 import re
 import string
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
@@ -406,3 +413,89 @@ class Steps:
     def of(self, hops: Iterable[tuple[str, str, str]]) -> frozenset[Step]:
         """The edges walked; a relation that the graph does not have stays as it is written."""
         return frozenset((frozenset((head, tail)), self._relation.get(r, r)) for head, r, tail in hops)
+
+
+# How certain a figure is ---------------------------------------------------------------------------
+
+RESAMPLES, FLIPS = 2_000, 10_000
+_LEVEL = 0.95  # share of the resamples that lie within an interval
+_KEPT = 500  # questions of a set whose resamples are kept, in 8 MB
+_EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
+
+
+def interval(parts: Sequence[Parts]) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of a ratio of sums; the same parts give the same interval.
+
+    Args:
+        parts: numerator and denominator of each question.
+
+    Returns:
+        low and high; both 0 where there is nothing to measure.
+    """
+    rows = np.array([part for part in parts if part[1]], dtype=np.float64).reshape(-1, 2)
+    if not len(rows):
+        return 0.0, 0.0
+    found = []
+    for resamples in _small_resamples(len(rows)) if len(rows) <= _KEPT else _resamples(len(rows)):
+        drawn = resamples @ rows
+        found.append(drawn[:, 0] / drawn[:, 1])
+    low, high = np.quantile(np.concatenate(found), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _resamples(count: int) -> Iterator[NDArray[np.int64]]:
+    """How often each question is drawn, a hundred times at a time: resamples of a large set would fill the memory."""
+    rng = np.random.default_rng(0)
+    for _ in range(0, RESAMPLES, 100):
+        yield rng.multinomial(count, np.full(count, 1 / count), size=100)
+
+
+@lru_cache(maxsize=8)
+def _small_resamples(count: int) -> tuple[NDArray[np.int64], ...]:
+    """All resamples of a small set: drawing takes nearly all the time of an interval, and a run has dozens of them."""
+    return tuple(_resamples(count))
+
+
+def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:
+    """The metrics, for each ratio of sums over questions ``NAME_low`` and ``NAME_high``, and those of groups."""
+    found = dict(metrics)
+    for name, figure in FIGURES.items():
+        if name in metrics:
+            found[f"{name}_low"], found[f"{name}_high"] = interval([figure(p) for p in predictions])
+    return found | by_groups(predictions)
+
+
+def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
+    """``questions_GROUP`` and, with intervals, ``f1_GROUP`` and the like, of each group that has questions."""
+    found: dict[str, float] = {}
+    for group, fits in GROUPS.items():
+        own = [p for p in predictions if p.gold and fits(p)]
+        if not own:
+            continue
+        found[f"questions_{group}"] = len(own)
+        for name in GROUP_FIGURES:
+            parts = [FIGURES[name](p) for p in own]
+            found[f"{name}_{group}"] = ratio(parts)
+            found[f"{name}_{group}_low"], found[f"{name}_{group}_high"] = interval(parts)
+    return found
+
+
+def paired_test(differences: Sequence[float]) -> float:
+    """How often chance alone makes a difference as large as this one: the two-sided p of a randomisation test.
+
+    Args:
+        differences: of each question, second run less first; of up to 12 questions that differ, all flips are gone
+            through.
+    """
+    given: NDArray[np.float64] = np.array([d for d in differences if d], dtype=np.float64)
+    if not len(given):
+        return 1.0
+    seen = abs(given.sum()) - 1e-9
+    if len(given) <= _EXACT:
+        signs = 1 - 2 * ((np.arange(2 ** len(given))[:, None] >> np.arange(len(given))) & 1)
+        return float((abs(signs @ given) >= seen).mean())
+    rng = np.random.default_rng(0)
+    as_large = sum(
+        int((abs(rng.choice((-1, 1), (100, len(given))) @ given) >= seen).sum()) for _ in range(FLIPS // 100)
+    )
+    return (as_large + 1) / (FLIPS + 1)

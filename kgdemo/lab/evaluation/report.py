@@ -18,8 +18,19 @@ from urllib.parse import quote
 from PIL import Image, ImageDraw, ImageFont
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import ERRORS, FIGURES, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.predictions import interval, paired_test, read_predictions, trace_file, with_intervals
+from kgdemo.lab.evaluation.metrics import (
+    ERRORS,
+    FIGURES,
+    GROUP_FIGURES,
+    GROUPS,
+    Prediction,
+    hits_at_1,
+    interval,
+    paired_test,
+    summarise,
+    with_intervals,
+)
+from kgdemo.lab.evaluation.predictions import read_predictions, trace_file
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")

@@ -24,8 +24,17 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.lab.evaluation.judge import Judge
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, exact_match, f1, substring_match, summarise, true_steps
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
+from kgdemo.lab.evaluation.metrics import (
+    Prediction,
+    Steps,
+    exact_match,
+    f1,
+    substring_match,
+    summarise,
+    true_steps,
+    with_intervals,
+)
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file
 from kgdemo.lab.evaluation.workers import Workers, lost
 from kgdemo.lab.questions import Question, read_questions, with_graph_labels
 from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, known_paths, relation_group

@@ -25,8 +25,8 @@ from statistics import mean
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, ratio
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, interval, ratio
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS
 from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
 from kgdemo.lab.evaluation.report import Run, markdown_table, read_runs, write_plot, write_report
 from kgdemo.lab.evaluation.runner import answer_by_question, evaluate
