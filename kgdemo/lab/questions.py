@@ -5,7 +5,7 @@ One object a line: ``id, question, q_entity [..], a_entity [..], answer [..]`` a
 path that answers it, inverse steps written ``~relation``) and ``gold_paths [[[h, r, t], ..], ..]`` (paths
 that somebody took to answer it).
 
-Other sets are recognised by what is in them. Each shape says what its records hold and how one becomes
+Other sets are recognised by what is in them. Each format says what its records hold and how one becomes
 ``id, question, q_entity, a_entity, answer, choices``. Answers are names where the set has names, else the ids that it
 has; a graph to go with it has to call its entities so.
 """
@@ -29,7 +29,7 @@ _YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RecordFormat:
     """One form of records.
 
     Attributes:
@@ -45,14 +45,21 @@ class Shape:
     read: Callable[[Record], dict[str, Any]]
 
 
-def unknown_shape(name: str, record: object) -> UserError:
-    """The complaint about a file of no known shape."""
+def _format_of(record: object, where: str) -> RecordFormat:
+    """The format of a record.
+
+    Raises:
+        UserError: none is known.
+    """
+    for known in FORMATS:
+        if isinstance(record, Mapping) and known.matches(record):
+            return known
     has = ", ".join(map(str, record))[:200] if isinstance(record, Mapping) else type(record).__name__
-    looked = "; ".join(f"{shape.name} ({shape.fields})" for shape in SHAPES)
-    return UserError(f"{name} is no question set that is known: its first record has {has}; looked for {looked}.")
+    looked = "; ".join(f"{known.name} ({known.fields})" for known in FORMATS)
+    raise UserError(f"{where} is no question set that is known: its first record has {has}; looked for {looked}.")
 
 
-def records_in(document: object) -> list[Any]:
+def _records_in(document: object) -> list[Any]:
     """The records of a whole JSON document: a list, or the list of an object that holds one."""
     if isinstance(document, list):
         return document
@@ -174,30 +181,30 @@ def _names(values: Iterable[object]) -> list[str]:
 
 
 # The first that fits counts: those with fields that no other has stand first.
-SHAPES: tuple[Shape, ...] = (
-    Shape("FreebaseQA", "Question-ID, Parses", _has("Question-ID", "Parses"), _freebase_qa),
-    Shape("WebQSP", "QuestionId, Parses", _has("QuestionId", "Parses"), _webqsp),
-    Shape("ComplexWebQuestions", "ID, question, answers", _has("ID", "question", "answers"), _cwq),
-    Shape(
+FORMATS: tuple[RecordFormat, ...] = (
+    RecordFormat("FreebaseQA", "Question-ID, Parses", _has("Question-ID", "Parses"), _freebase_qa),
+    RecordFormat("WebQSP", "QuestionId, Parses", _has("QuestionId", "Parses"), _webqsp),
+    RecordFormat("ComplexWebQuestions", "ID, question, answers", _has("ID", "question", "answers"), _cwq),
+    RecordFormat(
         "GrailQA", "qid, question, answer, s_expression", _has("qid", "question", "s_expression", "answer"), _grail_qa
     ),
-    Shape(
+    RecordFormat(
         "CommonsenseQA",
         "id, question, choices, question_concept",
         lambda r: "question_concept" in r or (isinstance(r.get("question"), Mapping) and "stem" in r["question"]),
         _commonsense_qa,
     ),
-    Shape("MedQA", "question, options, answer_idx", _has("question", "options", "answer_idx"), _med_qa),
-    Shape("CR-LT-KGQA", "id, query, answer, KG Entities", _has("id", "query", "answer", "KG Entities"), _cr_lt),
-    Shape("LC-QuAD 2", "uid, question, sparql_wikidata", _has("uid", "sparql_wikidata"), _lc_quad),
-    Shape(
+    RecordFormat("MedQA", "question, options, answer_idx", _has("question", "options", "answer_idx"), _med_qa),
+    RecordFormat("CR-LT-KGQA", "id, query, answer, KG Entities", _has("id", "query", "answer", "KG Entities"), _cr_lt),
+    RecordFormat("LC-QuAD 2", "uid, question, sparql_wikidata", _has("uid", "sparql_wikidata"), _lc_quad),
+    RecordFormat(
         "QALD",
         "id, question in languages, answers",
         lambda r: isinstance(r.get("question"), list) and "answers" in r,
         _qald,
     ),
-    Shape("GRBench", "qid, question, answer", _has("qid", "question", "answer"), _gr_bench),
-    Shape(
+    RecordFormat("GRBench", "qid, question, answer", _has("qid", "question", "answer"), _gr_bench),
+    RecordFormat(
         "RoG",
         "id, question, q_entity, a_entity, answer, graph",
         lambda r: "id" in r and isinstance(r.get("question"), str),
@@ -206,7 +213,7 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 
-def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
+def _rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
     """Lines of MetaQA (question with [topic], tab, answers) or SimpleQuestions (three addresses and a question).
 
     Raises:
@@ -232,7 +239,7 @@ def _mid(address: str) -> str:
     return address.split("freebase.com/", 1)[1].replace("/", ".", 1)
 
 
-def rows_of_parquet(path: Path) -> list[Record]:
+def _rows_of_parquet(path: Path) -> list[Record]:
     """The rows of a Parquet file, as ``datasets`` publishes RoG-webqsp and RoG-cwq.
 
     Raises:
@@ -250,7 +257,7 @@ def rows_of_parquet(path: Path) -> list[Record]:
     return rows
 
 
-def file_of_folder(folder: Path) -> Path:
+def _file_of_folder(folder: Path) -> Path:
     """The questions of a folder of GRBench.
 
     Raises:
@@ -262,10 +269,10 @@ def file_of_folder(folder: Path) -> Path:
     raise UserError(f"{folder} is a folder without data.json (GRBench); give a question file.")
 
 
-HUB = "hf:"
+_HUB = "hf:"
 
 
-def rows_of_hub(name: str) -> Iterator[Record]:
+def _rows_of_hub(name: str) -> Iterator[Record]:
     """The rows of a set on the Hugging Face hub, by the package ``datasets``.
 
     Args:
@@ -278,7 +285,7 @@ def rows_of_hub(name: str) -> Iterator[Record]:
         from datasets import load_dataset
     except ImportError as error:
         raise UserError(f"{name} is on the Hugging Face hub; to read it: pip install datasets") from error
-    owner_and_name, _, part = name.removeprefix(HUB).partition(":")
+    owner_and_name, _, part = name.removeprefix(_HUB).partition(":")
     try:
         rows = load_dataset(owner_and_name, split=part or "test")
     except Exception as error:  # the package lets through whatever its parts raise: network, files, names
@@ -369,7 +376,7 @@ def answerable_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Que
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose shape is known.
+    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose format is known.
 
     ``hf:OWNER/NAME`` is a set on the Hugging Face hub, its part *test* unless ``hf:OWNER/NAME:PART`` names another.
 
@@ -377,16 +384,16 @@ def read_questions(path: Path) -> list[Question]:
     none. In the schema of RoG such a question is one that has no answer.
 
     Raises:
-        UserError: the file is missing or of no known shape, or a record (named) is not a question.
+        UserError: the file is missing or of no known format, or a record (named) is not a question.
     """
-    if str(path).startswith(HUB):
-        return _questions(enumerate(rows_of_hub(str(path)), 1), str(path), "row")
+    if str(path).startswith(_HUB):
+        return _questions(enumerate(_rows_of_hub(str(path)), 1), str(path), "row")
     if path.is_dir():
-        path = file_of_folder(path)
+        path = _file_of_folder(path)
     if not path.is_file():
         raise UserError(f"There is no question file {path}; give a JSONL file with id, question, q_entity, answer.")
     if path.suffix == ".parquet":
-        return _questions(enumerate(rows_of_parquet(path), 1), path.name, "row")
+        return _questions(enumerate(_rows_of_parquet(path), 1), path.name, "row")
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="\n") as stream:
@@ -396,10 +403,10 @@ def read_questions(path: Path) -> list[Question]:
     if not lines:
         return []
     if lines[0][1].lstrip()[:1] not in "{[":
-        return _questions(enumerate(rows_of_lines([line for _, line in lines], path.name), 1), path.name, "line")
+        return _questions(enumerate(_rows_of_lines([line for _, line in lines], path.name), 1), path.name, "line")
     if len(lines) == 1 or _document(lines[0][1]) is None:  # else JSON lines
         document = _document("".join(line for _, line in lines))
-        records = records_in(document)
+        records = _records_in(document)
         if document is not None and records != [document]:
             return _questions(enumerate(records, 1), path.name, "record")
     return _questions(_parsed(lines, path.name), path.name, "line")
@@ -431,30 +438,25 @@ def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, 
 
 
 def _questions(records: Iterable[tuple[int, object]], name: str, unit: str) -> list[Question]:
-    """The questions of numbered records, all of the shape of the first."""
+    """The questions of numbered records, all of the format of the first."""
     found: list[Question] = []
-    shape: Shape | None = None
+    record_format: RecordFormat | None = None
     unanswered = 0
     for number, record in records:
         where = f"{name}, {unit} {number}"
-        if shape is None:
-            shape = next((one for one in SHAPES if one.matches(record)), None) if isinstance(record, Mapping) else None
-            if shape is None:
-                raise unknown_shape(where, record)
+        record_format = record_format or _format_of(record, where)
         try:
             if not isinstance(record, Mapping):
                 raise TypeError("it is no object")
-            question = _question({"id": number, **shape.read(record)})
+            question = _question({"id": number, **record_format.read(record)})
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise _no_question(where, error) from error
-        if question.gold or shape.name == "RoG":
+        if question.gold or record_format.name == "RoG":
             found.append(question)
         else:
             unanswered += 1
-    if unanswered and not found:
-        raise UserError(
-            f"{name} has no answers to measure by; give a part of {shape.name if shape else 'it'} that has."
-        )
+    if record_format and unanswered and not found:
+        raise UserError(f"{name} has no answers to measure by; give a part of {record_format.name} that has.")
     if unanswered:
         logger.warning("%s: %d questions without an answer are left out.", name, unanswered)
     return found

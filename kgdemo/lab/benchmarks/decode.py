@@ -61,7 +61,7 @@ _QUESTIONS = (  # the page's examples, with their topics; the rows against gener
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """A model of Qwen2's build: its name here, vocabulary, width, inner width of the MLP, layers."""
 
     name: str
@@ -86,9 +86,9 @@ class DecodeSizes:
     """
 
     embedded: bool = True
-    shapes: tuple[Shape, ...] = (
-        Shape("100M, random weights", 32_000, 768, 3_072, 9),
-        Shape("0.5B, random weights", 151_936, 896, 4_864, 24),
+    shapes: tuple[ModelShape, ...] = (
+        ModelShape("100M, random weights", 32_000, 768, 3_072, 9),
+        ModelShape("0.5B, random weights", 151_936, 896, 4_864, 24),
     )
     paths: int = 9_000
     long_words: int = 9
@@ -169,7 +169,7 @@ def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
         yield from _shaped_rows(f"model of {shape.name}, long labels", shape, sizes, clock, sizes.long_words)
 
 
-def _shaped_rows(name: str, shape: Shape, sizes: DecodeSizes, clock: Clock, long_words: int = 0) -> Iterator[Row]:
+def _shaped_rows(name: str, shape: ModelShape, sizes: DecodeSizes, clock: Clock, long_words: int = 0) -> Iterator[Row]:
     """A model with random weights on a made-up graph."""
     model = qwen2_shaped(shape.name, tokenizer_of_size(shape.vocabulary), shape.width, shape.inner, shape.layers)
     triples, hub = two_hop_graph(sizes.paths, words=long_words or 3, fewest=max(1, long_words - 1))

@@ -58,7 +58,7 @@ class Judge:
             raise UserError(f"--judge {paths} would judge nothing; give the number of paths of each question.")
         return cls(LocalChat.load(chat.model) if chat.local else OpenAIChat(chat), paths or 0, answers)
 
-    def judge(self, predictions: Sequence[Prediction], out: Path) -> dict[str, float]:
+    def metrics(self, predictions: Sequence[Prediction], out: Path) -> dict[str, float]:
         """The judge's metrics; what it says goes to ``judgements.jsonl`` and ``gpt4score.jsonl``.
 
         Raises:

@@ -114,7 +114,7 @@ def evaluate(
     if held_out:
         metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
     if judge is not None:
-        metrics |= judge.judge(predictions, out)
+        metrics |= judge.metrics(predictions, out)
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 

@@ -159,9 +159,8 @@ def _labelled(pipeline: Pipeline, question: Question, settings: Settings) -> Ite
         return
     settings = replace(settings, graph=_without_last_hop(pipeline, path, settings.graph))
     cut = _features(pipeline, question, settings)
-    if cut is not None and not _leads_to_answer(
-        pipeline.graph(settings.graph), cut[1], question
-    ):  # else by another path
+    graph = pipeline.graph(settings.graph)
+    if cut is not None and not _leads_to_answer(graph, cut[1], question):  # else by another path
         yield LabelledFeatures(question.id + CUT, False, cut[0])
     pipeline.forget_graph(settings.graph)
 
