@@ -124,7 +124,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 
 def _pipeline() -> Callable[[], Pipeline]:
-    """What makes the pipeline, here and in each worker: cases of MedQA, with their choices, are long."""
+    """Makes the pipeline here and in each worker; long questions are allowed, such as the cases of MedQA."""
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
 
@@ -241,7 +241,7 @@ def _command_of(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list
 
 
 def _stop_with_input() -> None:
-    """What is answered is on the disk already, so the process may end at any moment."""
+    """End the process when standard input ends; all answers are on the disk already."""
     while os.read(0, 1):  # not sys.stdin, whose lock the interpreter would wait for at its end
         pass
     os.kill(os.getpid(), signal.SIGTERM)

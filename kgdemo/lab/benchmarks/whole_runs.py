@@ -75,7 +75,7 @@ _PYTHON = re.compile(r"Traceback|<class|object at 0x|NoneType|Error\(|has no att
 
 @dataclass(slots=True)
 class WholeTally:
-    """What the runs came to; ``faults`` say the seed, the door and what was wrong."""
+    """Counts over the runs; ``faults`` say the seed, the door and what was wrong."""
 
     runs: int = 0
     answered: int = 0
@@ -88,7 +88,7 @@ class WholeTally:
 
 @dataclass(frozen=True, slots=True)
 class WholeCase:
-    """What one run is about; all of it follows from the seed."""
+    """The parameters of one run; all of them follow from the seed."""
 
     seed: int
     door: str
@@ -328,14 +328,14 @@ def _judged(
 
 
 def _not_a_sentence(text: str) -> str:
-    """Nothing for one clear sentence or two, else what is wrong with it."""
+    """Empty for one or two clear sentences, else what is wrong with the text."""
     clear = 15 < len(text) < 1500 and "\n" not in text and not _PYTHON.search(text)
     return "" if clear else f"said {text[:300]!r}"
 
 
 @contextlib.contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    """Break off what never ends, where the system has such a clock."""
+    """Raise ``TimeoutError`` after so many seconds, where the system has SIGALRM."""
 
     def ring(*_: object) -> None:
         raise TimeoutError(f"no end after {seconds} s")

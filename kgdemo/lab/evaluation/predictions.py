@@ -107,7 +107,7 @@ class RunFigures:
     tokens_out: int = 0
 
     def see(self, event: Event) -> None:
-        """One event."""
+        """Take in one event."""
         if isinstance(event, EntitiesLinked):
             self.topics = event.chosen
         elif isinstance(event, PathFound):

@@ -243,7 +243,7 @@ class Checkpoints:
         logger.info("exporting %s, step %d", name, self._read(name, model)["step"])
 
     def _write(self, name: str, state: dict[str, object]) -> None:
-        """Beside the old one, then swapped: a crash never leaves half a file."""
+        """Write to a temporary file that replaces the old one: a crash never leaves half a file."""
         torch.save(state, self.folder / "checkpoint.tmp")
         (self.folder / "checkpoint.tmp").replace(self.folder / name)
 

@@ -71,7 +71,7 @@ def fit(rows: list[list[float]], right: list[bool], things: list[str]) -> tuple[
 
 
 def main() -> None:
-    """Measure and fit, write the weights where they are read, and say the figures."""
+    """Measure and fit, save the weights and log the figures."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     weights, figures = fit(*features_of(Marks(open_graph("world"), sentence_embedder())))
     (Path(marks.__file__).parent / "marks.json").write_text(json.dumps(weights, indent=1) + "\n", "utf-8")

@@ -66,7 +66,7 @@ logger = logging.getLogger(__name__)
 
 
 def ordered(plan: Plan, text: str) -> Pair:
-    """A plan and its wording with the names in the order in which they stand there, and the walks from them too."""
+    """The plan and the wording with X and Y, and the walks from them, in the order in which the wording names them."""
     x, y = (re.search(rf"\b{name}\b", text) for name in "XY")
     if x and y and y.start() < x.start():
         swapped = {"X": "Y", "Y": "X"}
@@ -124,7 +124,7 @@ def wordings_of_plans() -> Iterator[Pair]:
 
 
 def noun_phrases(inverse: Mapping[str, str]) -> dict[str, list[str]]:
-    """Of each step the noun phrases for what it leads to from ``X``; see ``single_steps``."""
+    """For each step the noun phrases for what it leads to from ``X``; see ``single_steps``."""
     found: dict[str, list[str]] = defaultdict(list)
     for (relation, backwards), templates in load_templates("world").items():
         label = inverse.get(relation, relation) if backwards else relation
@@ -143,7 +143,7 @@ def _is_year(step: str) -> bool:
 
 
 def preceding_steps(kg: KnowledgeGraph, random: Random) -> dict[str, list[tuple[str, float]]]:
-    """Of each step, and of each value, the steps that lead to things that have it, with how common that is."""
+    """For each step and each value: the steps that lead to entities that have it, weighted by how often they do."""
     known = [entity for entity, degree in enumerate(kg.degrees(range(len(kg.entities)))) if degree > 4]
     counted: Counter[tuple[str, str]] = Counter()
     for entity in random.sample(known, min(_SAMPLED, len(known))):
@@ -268,7 +268,7 @@ def add_typos(text: str, random: Random) -> str:
 
 
 class Examples:
-    """What is learnt, drawn in batches of texts of like length."""
+    """Training examples, drawn in batches of texts of similar length."""
 
     def __init__(self, groups: Mapping[str, Sequence[Pair]], tokens: Sequence[str], random: Random) -> None:
         ids = {token: number for number, token in enumerate(tokens)}
@@ -284,7 +284,7 @@ class Examples:
             first += len(own)
 
     def batch(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows, padding, plans."""
+        """Token rows, padding mask and token ids of the plans."""
         share, chosen = self._random.random(), list[int]()
         for members, number in self._groups:
             centre, around = int(share * len(members)), max(number * 6, len(members) // 12)
@@ -380,7 +380,7 @@ def exact_match_rates(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]
 
 
 def main() -> None:
-    """Train, write the weights where they are read, and say the figures."""
+    """Train, save the weights and log the figures."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("--minutes", type=float, default=40.0)

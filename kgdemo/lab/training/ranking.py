@@ -98,7 +98,7 @@ class SearchedQuestion:
 def searched(
     pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None
 ) -> Iterator[SearchedQuestion]:
-    """Search for every question's paths; those whose answer is not found say nothing of the order.
+    """Search for every question's paths; questions whose answer is not found say nothing of the order and are left out.
 
     Args:
         pipeline: for graph and model.
@@ -245,7 +245,7 @@ def labelled_examples(
     ranking: Mapping[str, float],
     source: str,
 ) -> Iterator[LabelledExample]:
-    """Questions of whose relations it is clear whether the model was trained on them.
+    """The questions for which it is clear whether the model was trained on their relations.
 
     Args:
         kg: the graph they are about.
@@ -273,7 +273,7 @@ def labelled_examples(
 
 
 def fit_backoff(found: Sequence[LabelledExample]) -> dict[str, float]:
-    """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
+    """Maximum-likelihood weights of what replaces the probability of a relation that the model does not know."""
     return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced_fit(found), strict=True)}
 
 
@@ -316,7 +316,7 @@ _DROPPED = 0.1  # of the features, while training
 
 @dataclass(frozen=True, slots=True)
 class SimilarityConfig:
-    """How it is trained.
+    """How the similarity is trained.
 
     Attributes:
         examples: drawn from the recipe's sources.
