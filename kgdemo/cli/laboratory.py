@@ -93,7 +93,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.workers import opened_workers
     from kgdemo.lab.training.examples import read_held_out
 
-    make = _pipeline()
+    make = _pipeline_factory()
     pipeline = make()
     judge = Judge.by(pipeline.chat, arguments.judge, arguments.gpt4score)
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
@@ -123,8 +123,8 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _pipeline() -> Callable[[], Pipeline]:
-    """Makes the pipeline here and in each worker; long questions are allowed, such as the cases of MedQA."""
+def _pipeline_factory() -> Callable[[], Pipeline]:
+    """Makes the pipelines, here and in each worker; long questions are allowed, such as the cases of MedQA."""
     from kgdemo.pipeline import Pipeline
     from kgdemo.settings import LOCAL
 
@@ -189,7 +189,7 @@ def _study(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.study import Finished, study, study_all, write_section
     from kgdemo.lab.evaluation.workers import opened_workers
 
-    make = _pipeline()
+    make = _pipeline_factory()
     with opened_workers(arguments.workers, make, arguments.ray) as workers:
         rest = (arguments.out, arguments.limit, workers)
         if arguments.recipe != ALL_RECIPES:

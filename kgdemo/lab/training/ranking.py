@@ -1,9 +1,9 @@
 """What is learnt for ranking paths: the weights of the features, and one of the features.
 
-The weights are those of a log-linear model, fitted by maximum likelihood.
-Every question's candidates, the groups of ``ranking.scorer``, are the outcomes of a softmax over their weighted
-features; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
-Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
+The weights are those of a log-linear model, fitted by maximum likelihood. Every question's candidates, the groups of
+``ranking.scorer``, are the outcomes of a softmax over their weighted features; the likelihood of a question is the
+expected share of right ends among the paths of the group drawn. Its mean over the questions is maximised, with a small
+penalty on the weights.
 
 What replaces a model's probability of relations that it was not trained on is fitted the same way
 (``PromptStyle.backoff``). The model's training held some relations out, and questions about them tell how such
@@ -30,6 +30,7 @@ from random import Random
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
@@ -159,22 +160,9 @@ def fit(found: Sequence[PathGroups], ridge: float = _RIDGE) -> NDArray[np.float6
         raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
     spread = np.mean([c.features.std(axis=0) for c in found], axis=0) + 1e-6
     scaled = [replace(c, features=c.features / spread) for c in found]
-    weights, step = np.zeros(len(spread)), 1.0
-    value, slope = _likelihood(weights, scaled, ridge)
-    for _ in range(2000):
-        tried = weights + step * slope
-        better, next_slope = _likelihood(tried, scaled, ridge)
-        if better > value:
-            done = better - value < 1e-10
-            weights, value, slope, step = tried, better, next_slope, 1.5 * step
-            if done:
-                break
-        else:
-            step /= 2
-            if step < 1e-9:
-                break
-    result: NDArray[np.float64] = weights / spread
-    return result
+    fitted = minimize(_cost, np.zeros(len(spread)), (scaled, ridge), jac=True, method="L-BFGS-B", tol=1e-12)
+    weights: NDArray[np.float64] = fitted.x / spread
+    return weights
 
 
 def expected_hits(weights: dict[str, float], found: Sequence[PathGroups]) -> float:
@@ -198,21 +186,19 @@ def cross_validated(found: Sequence[PathGroups]) -> float:
     return total / len(found)
 
 
-def _likelihood(
-    weights: NDArray[np.float64], found: Sequence[PathGroups], ridge: float
-) -> tuple[float, NDArray[np.float64]]:
-    """Mean penalised log-likelihood and its slope."""
-    value, slope = 0.0, np.zeros_like(weights)
+def _cost(weights: NDArray[np.float64], found: Sequence[PathGroups], ridge: float) -> tuple[float, NDArray[np.float64]]:
+    """Mean penalised negative log-likelihood and its gradient."""
+    value, gradient = 0.0, np.zeros_like(weights)
     for one in found:
         scores = one.given + one.features @ weights
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
-        value += one.counts * float(np.log(right + _FLOOR))
+        value -= one.counts * float(np.log(right + _FLOOR))
         after = chance * one.right / (right + _FLOOR)
-        slope += one.counts * one.features.T @ (after - chance * after.sum())
+        gradient -= one.counts * one.features.T @ (after - chance * after.sum())
     total = sum(one.counts for one in found)
-    return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights
+    return value / total + ridge * float(weights @ weights), gradient / total + 2 * ridge * weights
 
 
 PLAIN: Mapping[str, float] = dict.fromkeys(BACKOFF, 0.0) | {"likelihood": 1.0}  # the model's own probability
