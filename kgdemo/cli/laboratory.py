@@ -12,19 +12,23 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import asdict, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgdemo.cli.run import add_settings, settings_from
+from kgdemo.errors import UserError
+from kgdemo.settings import LOCAL, Settings
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.study import StudySet
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import Settings
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -126,15 +130,12 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 def _pipeline_factory() -> Callable[[], Pipeline]:
     """Makes the pipelines, here and in each worker; long questions are allowed, such as the cases of MedQA."""
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import LOCAL
 
     return partial(Pipeline, replace(LOCAL, question=20_000))
 
 
 def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """A folder of GRBench has questions and their graph: it is taken where no other is named."""
-    from kgdemo.settings import Settings
-
     folder = arguments.questions
     beside = settings.graph == Settings().graph and any((folder / f"graph.json{end}").is_file() for end in ("", ".gz"))
     return replace(settings, graph=str(folder)) if beside else settings
@@ -148,8 +149,6 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from kgdemo.lab.evaluation.predictions import read_predictions
     from kgdemo.lab.evaluation.report import compare_runs, differences_table
 
@@ -207,7 +206,6 @@ def _study(arguments: argparse.Namespace) -> int:
 
 def _study_sets(arguments: argparse.Namespace, settings: Settings) -> list[StudySet]:
     """The question sets of ``--set`` or ``--questions``, read before any model is loaded."""
-    from kgdemo.errors import UserError
     from kgdemo.lab.questions import read_questions
 
     given = arguments.set or ()
@@ -248,8 +246,6 @@ def _stop_with_input() -> None:
 
 
 def _recipes(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from kgdemo.lab.evaluation.recipes import RECIPES
 
     for name, recipe in RECIPES.items():
@@ -294,7 +290,6 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.models.causal import model_folder
     from kgdemo.pipeline import Pipeline
 
@@ -337,7 +332,6 @@ def _abstention(
 def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
-    from kgdemo.errors import UserError
     from kgdemo.lab.training.abstention import collect_odds, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
@@ -369,7 +363,6 @@ def _pool(
 def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.errors import UserError
     from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.ranking import (
         PLAIN,
@@ -400,8 +393,6 @@ def _backoff(
 
 def _question_sets(arguments: argparse.Namespace, settings: Settings) -> Iterator[tuple[Path, Settings]]:
     """What ``--pool`` names: question files, and graph and number of hops to search them with."""
-    from kgdemo.errors import UserError
-
     for graph, file, hops in arguments.pool:
         if not hops.isdecimal():
             raise UserError(f"--pool takes KG FILE L, and L is a number of hops, not {hops!r}.")
@@ -420,7 +411,6 @@ def _add_templates(parser: argparse.ArgumentParser) -> None:
 
 
 def _templates(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.kg.io.catalogue import open_graph
     from kgdemo.lab.questions import write_questions
     from kgdemo.lab.training.examples import read_held_out
@@ -452,7 +442,6 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.lab.training.run import DevHits, Recipe, export_best, run_recipe
 
     recipe = Recipe.load(arguments.recipe)
@@ -492,9 +481,6 @@ def _bench(arguments: argparse.Namespace) -> int:
         return _soak(arguments) if arguments.whole is None else _soak_whole(arguments)
     if arguments.what == "load":
         return _load(arguments)
-    import time
-    from dataclasses import asdict
-
     from kgdemo.lab.benchmarks import comparison, decode, index
 
     comparison.require_marisa()
@@ -513,10 +499,6 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from contextlib import nullcontext
-    from dataclasses import asdict
-    from itertools import cycle, islice
-
     from kgdemo.lab.benchmarks.load import Page, load, own_server, sentence
     from kgdemo.lab.questions import read_questions
     from kgdemo.ui.assets import examples
@@ -535,9 +517,6 @@ def _load(arguments: argparse.Namespace) -> int:
 
 
 def _soak(arguments: argparse.Namespace) -> int:
-    import time
-    from dataclasses import asdict
-
     from tqdm import tqdm
 
     from kgdemo.lab.benchmarks.soak import Tally, soak
@@ -557,8 +536,6 @@ def _soak(arguments: argparse.Namespace) -> int:
 
 
 def _soak_whole(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from tqdm import tqdm
 
     from kgdemo.cli import main
