@@ -416,7 +416,7 @@ def _templates(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.templates import FOLDER, load_templates, template_questions
 
-    known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
+    known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith(("-chains", "-paths")))
     if arguments.templates not in known:
         raise UserError(f"There are no templates {arguments.templates}; choose one of {', '.join(known)}.")
     held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()

@@ -77,8 +77,8 @@ def ordered(plan: Plan, text: str) -> Pair:
         return plan, text
     parting = next((mark for mark in (BOTH, AND_OF) if mark in plan), "")
     at = plan.index(parting) if parting else 3
-    one, other = plan[head:at], plan[at + bool(parting) :]
-    return (*plan[:head], *sorted((one, other))[0], *filter(None, (parting,)), *sorted((one, other))[1]), text
+    first, second = sorted((plan[head:at], plan[at + bool(parting) :]))
+    return (*plan[:head], *first, *filter(None, (parting,)), *second), text
 
 
 def _with_placeholders(text: str) -> str:
