@@ -167,7 +167,7 @@ def require_marisa() -> None:
 
 
 def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph[Any]:
-    """The graph as ``networkx`` has it: one edge an entity pair, with all its readings."""
+    """The graph as ``networkx`` has it: one edge an entity pair, with all its step labels."""
     graph: nx.DiGraph[Any] = nx.DiGraph()
     for entity, label in enumerate(kg.entities):
         for step, target in zip(*kg.steps(entity, directed), strict=True):
@@ -180,7 +180,7 @@ def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph[Any]:
 
 
 def walks(graph: nx.DiGraph[Any], topic: str, hops: int) -> Iterator[tuple[str, ...]]:
-    """All walks of one to ``hops`` hops, depth first, as (entity, reading, entity, …)."""
+    """All walks of one to ``hops`` hops, depth first, as (entity, step label, entity, …)."""
     stack: list[tuple[str, ...]] = [(topic,)] if topic in graph else []
     while stack:
         walk = stack.pop()

@@ -345,7 +345,7 @@ def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verif
     an earlier well-formed triple.
 
     Args:
-        triples: a chain, in the order it was written; an inverse step may stand in its inverse reading.
+        triples: a chain, in the order it was written; an inverse step may bear its own label.
         topics: the query entities.
         verifier: knows the graph.
     """
@@ -400,10 +400,10 @@ def true_steps(
 
 
 class Steps:
-    """Walked hops as edges of one graph, whichever way and in whichever reading they are walked.
+    """Walked hops as edges of one graph, whichever way they are walked and whichever step label they bear.
 
     Args:
-        kg: for its readings.
+        kg: for its step labels.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:

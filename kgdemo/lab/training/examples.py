@@ -96,7 +96,7 @@ def _f1(found: set[int], right: set[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One fine-tuning instance; ``path`` alternates entity, relation reading, entity, …; types may be untold."""
+    """One fine-tuning instance; ``path`` alternates entity, step label, entity, …; types may be missing."""
 
     question: str
     topic_entities: tuple[str, ...]
@@ -303,7 +303,7 @@ def wordings_of(
         held_out: relations that no example may use; questions that mean one are passed over.
 
     Returns:
-        readings of the relations, in the order they are walked -> wordings with the slot ``{e}``.
+        step labels, in the order they are walked -> wordings with the slot ``{e}``.
     """
     linker = EntityLinker(kg)
     chains: dict[tuple[str, ...], list[str]] = defaultdict(list)
