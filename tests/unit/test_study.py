@@ -193,9 +193,9 @@ def test_questions_are_answered_by_all_runs_before_the_next_as_by_each_alone(
     asked: list[tuple[str, str]] = []
     ask = runner.ask
 
-    def watched(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
+    def watched(pipeline: Pipeline, question: Question, settings: Settings, *rest: Any) -> Prediction:
         asked.append((question.id, next(name for name, own in runs.items() if own == settings)))
-        return ask(pipeline, question, settings, link)
+        return ask(pipeline, question, settings, *rest)
 
     monkeypatch.setattr(runner, "ask", watched)
     folders = {tmp_path / "together" / name: settings for name, settings in runs.items()}

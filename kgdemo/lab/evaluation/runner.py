@@ -97,24 +97,20 @@ def evaluate(
     wanted = _wanted(pipeline, questions, settings, limit)
     _same_settings(out, _run_settings(settings, questions, link), (out / PREDICTIONS).exists())
     records = Records(out)
-    left = [q for q in wanted if q.id not in records.done]
+    left: list[_Item] = [(q, {out: settings}) for q in wanted if q.id not in records.done]
     watch(list(records.done.values()), len(wanted))
-    traced = out if traces else None
-    if workers:
-        answered = workers.answered(partial(_ask_in_worker, settings, link, traced), left, lost)
-    else:
-        answered = _answered(pipeline, left, settings, link, batched, traced)
-    with closing(answered):
-        for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
-            records.write(prediction)
+    answer = partial(_ask_item, link, traces)
+    with closing(_answered(pipeline, left, answer, batched, workers, lambda item: {out: lost(item[0])})) as answered:
+        for predictions in tqdm(answered, unit="question", desc=card.name, total=len(left)):
+            records.write(predictions[out])
             watch(list(records.done.values()), len(wanted))
     records.arrange(q.id for q in wanted)
-    predictions = [records.done[q.id] for q in wanted]
-    metrics = with_intervals(summarise(predictions, settings.compare), predictions)
+    rows = [records.done[q.id] for q in wanted]
+    metrics = with_intervals(summarise(rows, settings.compare), rows)
     if held_out:
-        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
+        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, rows, held_out)
     if judge is not None:
-        metrics |= judge.metrics(predictions, out)
+        metrics |= judge.metrics(rows, out)
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 
@@ -169,68 +165,74 @@ def answer_by_question(
         folder.mkdir(parents=True, exist_ok=True)
         _same_settings(folder, _run_settings(settings, questions), (folder / PREDICTIONS).exists())
         records[folder] = Records(folder)
-    asked = [
+    items: list[_Item] = [
         (question, {folder: own for folder, own in runs.items() if question.id not in records[folder].done})
         for question in wanted
     ]
-    left = [one for one in asked if one[1]]
-    if workers:
-        answered = workers.answered(_ask_all_in_worker, left, lambda _: {})
-    else:
-        for shared, own_graph in {one for question, own in left for one in _to_load(question, own)}:
-            _warm_up(pipeline, shared, own_graph)
-        answered = (_ask_under_all(pipeline, one) for one in left)
-    with closing(answered):
+    left = [item for item in items if item[1]]
+    answer = partial(_ask_item, False, False)
+    with closing(_answered(pipeline, left, answer, 1, workers, lambda _: {})) as answered:
         for predictions in tqdm(answered, unit="question", desc="all runs", total=len(left)):
             for folder, prediction in predictions.items():
                 records[folder].write(prediction)
 
 
-_QuestionOfRuns = tuple[Question, dict[Path, Settings]]
+_Item = tuple[Question, dict[Path, Settings]]  # a question, and its settings in each run, by the run's folder
+_Answer = Callable[[Pipeline, _Item], dict[Path, Prediction]]
 
 
-def _ask_under_all(pipeline: Pipeline, item: _QuestionOfRuns) -> dict[Path, Prediction]:
+def _answered(
+    pipeline: Pipeline,
+    items: Sequence[_Item],
+    answer: _Answer,
+    batched: int,
+    workers: Workers | None,
+    lost: Callable[[_Item], dict[Path, Prediction]],
+) -> Generator[dict[Path, Prediction], None, None]:
+    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
+    if workers:
+        yield from workers.answered(partial(_answer_in_worker, answer), items, lost)
+        return
+    for needed in {one for item in items for one in _to_load(item)}:
+        _warm_up(pipeline, *needed)
+    with ThreadPoolExecutor(batched) as threads:
+        try:
+            yield from threads.map(partial(answer, pipeline), items)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _ask_item(link: bool, traces: bool, pipeline: Pipeline, item: _Item) -> dict[Path, Prediction]:
     question, runs = item
-    return {folder: ask(pipeline, question, settings, link=False) for folder, settings in runs.items()}
+    return {
+        folder: ask(pipeline, question, settings, link, folder if traces else None) for folder, settings in runs.items()
+    }
 
 
-def _ask_all_in_worker(pipeline: Pipeline, item: _QuestionOfRuns) -> dict[Path, Prediction]:
-    for shared, own_graph in _to_load(*item):
-        _warm_up_once(pipeline, shared, own_graph)
-    return _ask_under_all(pipeline, item)
+def _answer_in_worker(answer: _Answer, pipeline: Pipeline, item: _Item) -> dict[Path, Prediction]:
+    for needed in _to_load(item):
+        _warm_up_once(pipeline, *needed)
+    return answer(pipeline, item)
 
 
-def _to_load(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
-    """What has to be loaded for these runs, and whether the question brings its graph."""
+def _to_load(item: _Item) -> set[tuple[Settings, bool]]:
+    """The parts of the settings that something is loaded for, and whether the question brings its graph."""
+    question, runs = item
     return {
         (Settings(graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
         for own in runs.values()
     }
 
 
-def _answered(
-    pipeline: Pipeline,
-    questions: Sequence[Question],
-    settings: Settings,
-    link: bool,
-    batched: int,
-    traced: Path | None,
-) -> Generator[Prediction, None, None]:
-    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
-    for own_graph in {bool(question.graph) for question in questions}:
-        _warm_up(pipeline, settings, own_graph)
-    with ThreadPoolExecutor(batched) as threads:
-        try:
-            yield from threads.map(lambda question: ask(pipeline, question, settings, link, traced), questions)
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
+    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
+    if own_graph:  # that of the question is not there before it is asked
+        pipeline.model(settings.model)
+    else:
+        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
 
 
-def _ask_in_worker(
-    settings: Settings, link: bool, traced: Path | None, pipeline: Pipeline, question: Question
-) -> Prediction:
-    _warm_up_once(pipeline, settings, bool(question.graph))
-    return ask(pipeline, question, settings, link, traced)
+_warm_up_once = lru_cache(maxsize=8)(_warm_up)  # in a worker, which gets its settings with each question
 
 
 def ask(
@@ -326,17 +328,6 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
     vectors = embedder.encode([". ".join(given), *choices])
     similar = vectors[1:] @ vectors[0]
     return (choices[int(similar.argmax())],)
-
-
-def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
-    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
-    if own_graph:  # that of the question is not there before it is asked
-        pipeline.model(settings.model)
-    else:
-        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
-
-
-_warm_up_once = lru_cache(maxsize=8)(_warm_up)  # where settings come with each question
 
 
 def _run_settings(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
