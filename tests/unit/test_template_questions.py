@@ -56,6 +56,6 @@ def test_the_command_writes_them(tmp_path, capsys):
     assert all(set(question.topic_entities) | question.gold <= set(resources.entities) for question in questions)
     assert {question.relation_path[0].removeprefix("~") for question in questions[3:]} == {"capital"}
     assert main(["templates", "atlantis", "--kg", "world", *rest]) == 2
-    assert "choose one of freebase, freebase-paths, metaqa, world" in capsys.readouterr().err
+    assert "choose one of freebase, metaqa, world" in capsys.readouterr().err
     assert main(["templates", "freebase", "--kg", "world", *rest]) == 2
     assert "written for" in capsys.readouterr().err
