@@ -11,13 +11,13 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from abc import ABC, abstractmethod
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import chain, compress, count, islice, pairwise
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,43 +30,52 @@ _INDEX, _HEADER = "facts.npy", "facts.json"
 _READ = 50_000  # labels of a saved graph taken at once when all are gone through
 
 
-class Facts(Protocol):
-    """What a verifier asks of a source of triples."""
+class Facts(ABC):
+    """What a verifier asks of a source of triples.
 
-    @property
-    def relations(self) -> Collection[str]:
-        """The relations of the triples."""
+    Attributes:
+        relations: of the triples.
+        inverse_labels: relation -> how the schema reads it from tail to head, for those that have such words.
+    """
 
-    @property
-    def inverse_labels(self) -> Mapping[str, str]:
-        """Relation -> how the schema reads it from tail to head, for those relations that have such words."""
+    relations: Collection[str]
+    inverse_labels: Mapping[str, str]
 
+    @abstractmethod
     def entities(self) -> Iterator[str]:
-        """The entities of the triples, each once."""
+        """The entities of the triples, each once; none where they cannot be listed."""
 
+    @abstractmethod
     def has_entity(self, label: str) -> bool:
         """Whether an entity has exactly this label."""
 
+    @abstractmethod
     def holds(self, head: str, relation: str, tail: str) -> bool:
         """Whether this very triple, in this direction, is stated."""
 
     def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
         """Whether an attribute of an entity is stated to have this very value; what an entity is, is its ``type``."""
+        return False
 
     def speaks_of(self, entity: str, attribute: str) -> bool:
         """Whether any value of an attribute, or any end of a relation, is stated of an entity; True if not known."""
+        return True
 
     def has_distinct_ends(self, relation: str) -> bool:
-        """Whether no head of this relation's triples is a tail of them too, so that none can be meant the other way."""
+        """Whether no head of this relation's triples is a tail of them too, so that none can be meant the other way.
 
-    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
-        """Hear which triples, and which names beside theirs, are about to be asked for."""
+        False if not known.
+        """
+        return False
 
-    def forget(self) -> None:
+    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:  # noqa: B027  # for remote sources
+        """Announce which triples, and which names beside theirs, are about to be asked for."""
+
+    def forget(self) -> None:  # noqa: B027  # for remote sources
         """Ask anew from now on, where the source is one that is asked and may have changed."""
 
 
-class StatedFacts:
+class StatedFacts(Facts):
     """An index in memory: ids of labels in dictionaries, and for each relation its pairs of ids, sorted.
 
     Args:
@@ -95,11 +104,7 @@ class StatedFacts:
         order = np.lexsort((pairs, ids))
         ends = np.cumsum(np.bincount(ids, minlength=len(relations)))[:-1]
         self._pairs = dict(zip(relations, np.split(pairs[order], ends), strict=False))
-
-    @property
-    def relations(self) -> Collection[str]:
-        """See ``Facts``."""
-        return self._pairs.keys()
+        self.relations = self._pairs.keys()
 
     def entities(self) -> Iterator[str]:
         """See ``Facts``."""
@@ -130,12 +135,6 @@ class StatedFacts:
             if place < len(pairs) and int(pairs[place]) >> 32 == head:
                 return True
         return any(one[:2] == (entity, attribute) for one in self._statements)
-
-    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
-        """See ``Facts``; all of them are here."""
-
-    def forget(self) -> None:
-        """See ``Facts``; there is nobody to ask."""
 
     def has_distinct_ends(self, relation: str) -> bool:
         """See ``Facts``."""
@@ -212,12 +211,13 @@ def _write_sorted(files: list[Path], index: Path) -> None:
     np.save(index, found)
 
 
-class SavedFacts:
+class SavedFacts(Facts):
     """The index beside the arrays of a saved graph: digests of its triples and entities, sorted, memory-mapped.
 
     A digest has 128 bits, so that no false claim is found by chance or by search, and a graph of many millions of
     triples opens at once. The arrays beside it are read for one thing: the spellings that a name may be matched to.
-    Only those whose digest is in the index count.
+    Only those whose digest is in the index count. What an entity's values are, and whether a relation's ends are
+    distinct, digests do not tell.
 
     Args:
         folder: of the saved graph.
@@ -233,8 +233,8 @@ class SavedFacts:
             self._first: NDArray[np.uint64] = np.asarray(digests[0])
             self._second: NDArray[np.uint64] = np.asarray(digests[1])
             header = json.loads((folder / _HEADER).read_text("utf-8"))
-            self.relations: Collection[str] = frozenset(header["relations"])
-            self.inverse_labels: Mapping[str, str] = header["inverse_labels"]
+            self.relations = frozenset(header["relations"])
+            self.inverse_labels = header["inverse_labels"]
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
             raise GraphFormatError(
                 f"{folder} has no index for the verifier ({error}); save the graph again."
@@ -261,24 +261,6 @@ class SavedFacts:
         """See ``Facts``."""
         return bool(self._have(_digest(head, relation, tail))[0])
 
-    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
-        """See ``Facts``; a saved graph has triples alone."""
-        return False
-
-    def speaks_of(self, entity: str, attribute: str) -> bool:
-        """See ``Facts``; digests do not tell."""
-        return True
-
-    def expect(self, triples: Iterable[Triple], names: Iterable[str] = ()) -> None:
-        """See ``Facts``; all of them are here."""
-
-    def forget(self) -> None:
-        """See ``Facts``; the file is not written again."""
-
-    def has_distinct_ends(self, relation: str) -> bool:
-        """See ``Facts``; digests do not tell, and not to know is to say no."""
-        return False
-
     def write(self, folder: Path) -> None:
         """Write the same index into the folder of another saved graph."""
         for name in (_INDEX, _HEADER):
@@ -298,7 +280,7 @@ class SavedFacts:
         return found
 
 
-class EditedFacts:
+class EditedFacts(Facts):
     """Facts with a few triples added and removed, one change after another.
 
     Args:
@@ -308,7 +290,7 @@ class EditedFacts:
 
     def __init__(self, base: Facts, edits: Iterable[tuple[bool, Triple]]) -> None:
         self.base = base
-        self.inverse_labels = base.inverse_labels
+        self.relations, self.inverse_labels = base.relations, base.inverse_labels
         self._stated: dict[Triple, bool] = {}
         for adds, hop in edits:
             stated = stated_as(hop, self)
@@ -316,11 +298,6 @@ class EditedFacts:
                 self._change(hop if hop[1] in base.relations else stated[-1], True)
             else:
                 self._change(next((triple for triple in stated if self.holds(*triple)), hop), False)
-
-    @property
-    def relations(self) -> Collection[str]:
-        """See ``Facts``."""
-        return {*self.base.relations, *(relation for _, relation, _ in self._added())}
 
     def entities(self) -> Iterator[str]:
         """See ``Facts``; an entity that has lost its last triple is still one."""
@@ -362,6 +339,7 @@ class EditedFacts:
         self._stated.pop(triple, None)
         if self.base.holds(*triple) != stated:
             self._stated[triple] = stated
+        self.relations = {*self.base.relations, *(relation for _, relation, _ in self._added())}
 
     def _added(self) -> list[Triple]:
         return [triple for triple, stated in self._stated.items() if stated]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from kgdemo.answering.clauses import belonging_to, common, led_to, number_unread, order_unread, unread
+from kgdemo.answering.clauses import belonging_to, common, is_not_between, led_to, number_unread, order_unread, unread
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
 from kgdemo.answering.operands import Sets
@@ -250,6 +250,8 @@ class InSteps:
             return f"It asks for a place; what was found, {listed(list(answers), 3)}, is none."
         if whole.refused or whole.operations:
             return ""
+        if is_not_between(query.plan.asked, whole.ran, ()):
+            return "It asks for what lies between two things, and what was found has to do with both, no more."
         if is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             return "It asks which of two things it is, and what the graph holds here is neither of them."
         if not answers or any(self._may_be_meant(one, query) for one in answers):
@@ -381,7 +383,12 @@ class InSteps:
         given = (self.resources, link, self.settings.directed, self.graph.vocabulary)
         meaning = understood(query, text, mentions, *given)
         told = [event for event in meaning.events if isinstance(event, Operation)]
-        if unread([clause.question for clause in clauses_of(query.plan.asked)], MethodRun(), told, self.graph.kg):
+        asked = query.plan.asked
+        if (
+            unread([clause.question for clause in clauses_of(asked)], MethodRun(), told, self.graph.kg)
+            or number_unread(asked, MethodRun(), told, self.graph.kg)
+            or is_not_between(asked, MethodRun(), told)
+        ):
             meaning = Meaning(lacking=meaning.lacking, about=meaning.about)  # it passes a condition over
         answers = next((event.answers for event in meaning.events if isinstance(event, AnswerFinal)), ())
         if _WHO.match(query.plan.asked) and answers and not any(self._may_be_somebody(one, query) for one in answers):

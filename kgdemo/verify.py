@@ -43,9 +43,7 @@ class HopVerdict(str, Enum):
     MATCHED = "matched"  # in the graph, but a name was written otherwise than the graph spells it
     UNKNOWN_ENTITY = "unknown entity"
     UNKNOWN_RELATION = "unknown relation"
-    AMBIGUOUS = (
-        "ambiguous name"  # a name that several labels could be meant by, or text that can be cut in several ways
-    )
+    AMBIGUOUS = "ambiguous name"  # several labels may be meant, or the text can be cut in several ways
     NO_EDGE = "no such edge"
     OTHER_WAY = "edge runs the other way"
     MALFORMED = "malformed"
@@ -149,7 +147,7 @@ class Verifier:
         self._relation_labels = frozenset((*facts.relations, *self._backward))
 
     def expect(self, paths: Iterable[Path], answers: Iterable[str] = ()) -> None:
-        """Hear which paths and answers are about to be judged, so that a store is asked for all of them at once."""
+        """Announce which paths and answers are about to be judged, so that a store is asked for all of them at once."""
         hops = (hop for path in paths for hop in path.hops)
         self.facts.expect(
             (
@@ -252,7 +250,7 @@ class Verifier:
 
     @cached_property
     def _contents(self) -> list[tuple[str, frozenset[str]]]:
-        """Each relation with its content words, those with most words first; one without any says nothing."""
+        """Each relation with its content words, those with most words first; those without any are left out."""
         found = [(relation, _content(relation)) for relation in self.facts.relations]
         return sorted((one for one in found if one[1]), key=lambda one: (-len(one[1]), one[0]))
 

@@ -44,11 +44,14 @@ _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?
 _PAST = {"die": "died"}
 _OUTCOME = frozenset("win won lose lost beat defeat defeated survive survived".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
+_ROLE_THERE = re.compile(  # *was Freddie Mercury the drummer in Queen*
+    r"^(?:is|was|are|were) .+ (?:the|an?) (?P<role>[a-z]+(?: [a-z]+)?) (?:in|of|for) (?-i:[A-Z])", re.IGNORECASE
+)
 _IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
     r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
 )
 _OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*
-    r"^(?i:is|was) .+ (?:an?|the) (?:[\w-]+ )*?[A-Z]\w*(?:n|sh|ese|ch|ss|k|i) [a-z]\w+$"
+    r"^(?i:is|was|are|were) .+ (?:an?|the) (?:[\w-]+ )*?[A-Z]\w*(?:n|sh|ese|ch|ss|k|i) [a-z]\w+$"
 )
 _COMES_FROM = ("citizen of", "originates from", "located in", "headquartered in", "based in")
 _IS_WHERE = (
@@ -338,10 +341,19 @@ class Claims(Properties):
         if any(_EARLIER.match(relation) for relation in path.relations) and not _ONCE.search(self.query.text):
             return False
         if not _DONE.match(self.query.text):
-            return self._is_god_of_that(path)
+            return self._is_god_of_that(path) and self._has_the_role(path)
         if _COMPETES.match(self.query.text) and path.relations == ("citizen of",):
             return True
         return self._decides_outcome(path) and not self._uncovered(path)
+
+    def _has_the_role(self, path: Path) -> bool:
+        """Whether an end of a path has the occupation that is claimed: a member of a band is not its drummer."""
+        found = _ROLE_THERE.match(self.plan.asked)
+        role = fold(found["role"]) if found else ""
+        if not role or kind_of(self.kg, role) != "occupation" or role in path_words(path.relations):
+            return True
+        ends = (path.entities[0], path.end)
+        return any(role == fold(bare(other)) for end in ends for _, other in self.kg.neighbours(end, directed=True))
 
     def _says_more(self, path: Path) -> bool:
         """Whether a claim compares, or names a colour, of which a path says nothing: is tomato soup *red*."""

@@ -120,6 +120,24 @@ def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation]
     return found[0] if found and said.isdisjoint((number, str(number_of_word(number)))) else ""
 
 
+_LIES_BETWEEN = re.compile(r"\b(?:lies?|is|are|located|situated|found|runs?|flows?) (?:\w+ )?between\b", re.IGNORECASE)
+_JOINS = re.compile(r"border|coast|connect|separat|cross|flow|between|shore|located|contains|part", re.IGNORECASE)
+
+
+def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation]) -> bool:
+    """Whether a question asks for what lies between two things and no relation says that what was found does.
+
+    Both planets orbit the Sun, which does not lie *between* them.
+    """
+    if not _LIES_BETWEEN.search(question):
+        return False
+    paths = [
+        *ran.cited,
+        *(p for one in operations if one.kind in ("both", "step") for o in one.operands for p in o.paths),
+    ]
+    return bool(paths) and not any(_JOINS.search(relation) for path in paths for relation in path.relations)
+
+
 _AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)
 _FEW = 3  # answers that may all be the *most famous* ones
 

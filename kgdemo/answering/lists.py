@@ -66,13 +66,16 @@ _WHO_IS_CALLED = re.compile(r"^who (?:is|was) the (?P<name>[\w' -]+)$", re.IGNOR
 _WHO_DID = re.compile(r"^who (?:first )?(?P<verb>\w+ed|flew|swam|sailed|ran|rode|drove|climbed)\b", re.IGNORECASE)
 _TAXON = re.compile(r"\b(?:scientific|latin|botanical|binomial) name\b", re.IGNORECASE)
 _STILL_ALIVE = re.compile(
-    r"^(?:(?:which|what) (?P<of>.+?) (?:are|is|were|was) (?:still )?(?:alive|living|around)(?: today)?"
+    r"^(?:(?:which|what)(?: of)? (?P<of>.+?) (?:are|is|were|was|have) (?:now )?(?:still )?"
+    r"(?:(?P<dead>dead|died|deceased|no longer (?:alive|living|with us))|alive|living|around)(?: today| now)?"
     r"(?: in (?P<year>\d{4}))?"
     r"|(?:who|which) (?:are|is) the (?:living|surviving) (?P<whom>.+))$",
     re.IGNORECASE,
 )
 _ABOUT_A_DEATH = re.compile(
-    r",? (?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)\b", re.IGNORECASE
+    r",? (?:(?P<way>after|before) (?:(?:he|she|they) (?:had )?died|(?:his|her|their) (?:own )?death)"
+    r"|(?:while|when) (?:he|she|they) (?:was|were) (?:still )?alive|(?:during|in) (?:his|her|their) (?:own )?lifetime)\b",
+    re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\bNo\. (\d{1,3})\b")
 _IS_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)  # who asks so takes it that there are several
@@ -108,7 +111,7 @@ class Lists(Editions):
             return
         living = _STILL_ALIVE.match(self.plan.asked)
         if living:
-            yield from self._alive(living["of"] or living["whom"], living["year"] or "")
+            yield from self._alive(living["of"] or living["whom"], living["year"] or "", dead=bool(living["dead"]))
             return
         known = (
             self.born_where()
@@ -131,7 +134,7 @@ class Lists(Editions):
             return
         dying = _ABOUT_A_DEATH.search(self.plan.asked)
         if dying and (died := self._died_of_topic()):
-            sign = "<=" if dying["way"] == "before" else ">="  # the year of the death may be meant, too
+            sign = ">=" if dying["way"] == "after" else "<="  # the year of the death may be meant, too
             base = _ABOUT_A_DEATH.sub("", self.plan.asked)
             self.plan = replace(self.plan, base=base, bound=f"{sign} {int(order_of(died))}")
         ran = yield from self._base()
@@ -241,8 +244,14 @@ class Lists(Editions):
         path = next((Path((end, topic), (self.sets.inverse(label),)) for label, end in around), None)
         return self._shown_by_paths("step", {topic: (path,)}) if path is not None else None
 
-    def _alive(self, whom: str, year: str = "") -> Iterator[Event]:
-        """Those of some people of whom the graph states no death, or none before a year, where it states others'."""
+    def _alive(self, whom: str, year: str = "", dead: bool = False) -> Iterator[Event]:
+        """Those of some people of whom the graph states no death, or none before a year, where it states others'.
+
+        Args:
+            whom: the people.
+            year: in which they were alive; empty for today.
+            dead: the others are asked for.
+        """
         ran = yield from self._base(base=f"who are the {whom}")
         ends = self._whole_set(ran)
         if ran.refused:
@@ -257,6 +266,12 @@ class Lists(Editions):
         if len(living) in (0, len(ends)):
             held = f"The graph holds {listed(list(ends), 8)}"
             yield no_answer(f"{held}, and states {'no death of any' if living else 'the deaths of all'} of them.")
+            return
+        if dead:
+            gone = [own for own in died.values() if own is not None]
+            result = within_bound(gone, "> 0")
+            if (yield from self._operate("filter", f"died: {listed(result)}", gone, result, "> 0")):
+                yield computed_answer(f"{listed(result)} (of {len(ends)} that the graph holds).", result, ran)
             return
         text = f"{len(ends)} found, of whom {len(ends) - len(living)} have died"
         if (yield from self._operate("alive", text, operands, living)):

@@ -30,6 +30,7 @@ _WORD = re.compile(r"[^\W_](?:[\w'’.-]*[^\W_])?")
 KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class", "shape", "colour", "unit", "year"))
 _JOINER = re.compile(r",?[?.:]? (?:or|and|vs\.?|versus|than) (?:an? |the |of )*", re.IGNORECASE)
 _SAYS_MORE = re.compile(r",? (?:in|of|on|by|from|at) (?:the |a )?|, | [(]", re.IGNORECASE)
+_IN_A_PLACE = re.compile(r",? (?:in|of|from|at) (?:the )?$", re.IGNORECASE)
 _ADJECTIVE = re.compile(r"(?:'s|’s)? |ish |n ")
 _FEAT = "feat"
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
@@ -60,11 +61,13 @@ class Masked:
         text: with placeholders.
         names: what they stand for, in their order.
         beside: what only says more of a thing that the question is about, and is left out of the text.
+        around: a place at the end of the text, left out of it, in which a thing that is named lies.
     """
 
     text: str
     names: tuple[Named, ...]
     beside: tuple[Named, ...] = ()
+    around: tuple[Named, ...] = ()
 
 
 def readings(
@@ -112,7 +115,20 @@ def readings(
             if only_says_more and joined(kept.entities[0], place.entities[0]) and len(rest) < len(NAMES):
                 whole = Named(text[one.start : other.end], one.start, other.end, kept.entities)
                 found[tuple(sorted((whole, *rest), key=lambda own: own.start))] = None
-    return [mask(text, names, [one for one in told if one not in names]) for names in list(found)[:_MOST]]
+    every_way = [mask(text, names, [one for one in told if one not in names]) for names in list(found)[:_MOST]]
+    return [*_without_place(text, sure, joined), *every_way][:_MOST]
+
+
+def _without_place(text: str, names: Sequence[Named], joined: Callable[[str, str], bool]) -> Iterator[Masked]:
+    """A reading without the place at the end of a question: *how long did Prohibition last in the US*."""
+    if len(names) < 2:
+        return
+    *rest, place = names
+    before = _IN_A_PLACE.search(text[: place.start]) if len(rest) <= len(NAMES) else None
+    if before is None or re.search(r"\w", text[place.end :]):
+        return
+    if any(joined(one.entities[0], place.entities[0]) for one in rest):
+        yield replace(mask(text[: before.start()], rest), around=(place,))
 
 
 def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Masked:

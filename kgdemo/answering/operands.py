@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from kgdemo.events import Operand
+from kgdemo.kg.cache import PerGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import Literal
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.kg.per_graph import PerGraph
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import SYNONYMS, kind_of, same_stem, singulars
 

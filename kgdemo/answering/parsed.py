@@ -9,30 +9,25 @@ graph-constrained decoding (GCR) of what is asked instead of the path, with exec
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kgdemo.answering.computation import computed_answer, listed, order_of
+from kgdemo.answering.computation import listed, order_of
+from kgdemo.answering.grounded import Grounded, Understood
 from kgdemo.answering.masked import KINDS, Masked, Named, mask, readings
-from kgdemo.answering.operands import PLACES, attribute_in_words, attributes_meant, number_of, operand_of
-from kgdemo.answering.plans import BOUNDS, HOW_MANY, PLACES_SAID, Plans
-from kgdemo.answering.records import ACHIEVED
-from kgdemo.answering.walks import LYING, MOVEMENT, SPANS, Heard
-from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
-from kgdemo.kg.path import Path
-from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.answering.operands import PLACES, attribute_in_words, number_of, operand_of
+from kgdemo.answering.plans import HOW_MANY, PLACES_SAID
+from kgdemo.answering.walks import MOVEMENT, Heard
+from kgdemo.events import AnswerFinal, Event, Mention, Notice
+from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, without_world
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import plain_question
 
 LIKELY = 0.5  # share of what is possible, from which a plan is taken
-_STATED_AS = {  # what may be asked of a thing of which it is stated in other words
-    "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),
-    "diameter": ("diameter", "width"), "lifespan": ("lifespan", "age"),
-}  # fmt: skip
 _INSTEAD = (  # steps that say the same of things of different types
     ("located in", "lives in", "housed in", "took place in", "hosted by", "set in"),
     ("citizen of", "born in", "originates from", "headquartered in", "based in", "located in"),
@@ -57,14 +52,6 @@ _YEAR_BEFORE = re.compile(r"\b((?:1[89]|20)\d\d) (?:men['’]s )?$", re.IGNORECA
 _YEAR_BEHIND = re.compile(
     r",? (?:in |of |from )?(?:the year )?['’]?((?:1[89]|20)\d\d|\d\d)\b(?!['’.]?\d)", re.IGNORECASE
 )
-_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
-_SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
-_KNOWN_AS = re.compile(
-    r"(?:^(?:what(?:['’]?s| is| was) )?(?:the )?name of|\b(?:by the name of|known|nicknamed|dubbed|called|referred to"
-    r"|famous|goes by|go by))(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
-    r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
-    re.IGNORECASE,
-)
 _SPEAKS_OF_IT = re.compile(
     r"\b(?:it|its|he|him|his|she|her|they|them|their|this|that|these|those|there|one|ones)\b", re.IGNORECASE
 )
@@ -85,24 +72,6 @@ _KIND_NAMED = 0.9  # by which a reading is less likely where a kind of thing is 
 _Lacking = tuple[float, Heard, tuple[str, ...]]  # the probability of a plan that cannot be done, the reading, the plan
 
 
-@dataclass(slots=True)
-class Understood:
-    """A plan that can be done.
-
-    Attributes:
-        likely: its share among the plans that are possible.
-        sure: whether it is likely among all, and proposed as it is done: sure enough to be held against another answer.
-        plan, masked: it, and the reading that it is of.
-        events: what doing it shows, the answer last.
-    """
-
-    likely: float
-    sure: bool
-    plan: tuple[str, ...]
-    masked: Masked
-    events: Callable[[], Iterator[Event]]
-
-
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What a question means by a plan.
@@ -120,7 +89,7 @@ class Meaning:
     about: str = ""
 
 
-class Parsed(Plans):
+class Parsed(Grounded):
     """Answers to what a question means by the likeliest plan that the graph can do."""
 
     def parsed(self, text: str, mentions: Sequence[Mention], parser: Parser) -> Meaning:
@@ -131,7 +100,7 @@ class Parsed(Plans):
             mentions: what linking found in it.
             parser: proposes plans.
         """
-        if called := tuple(self._known_as(text)):
+        if called := tuple(self.called_so(text, self._heard(text, mentions))):
             return Meaning(called, sure=True)
         lacking = list[_Lacking]()
         found = self.understood(text, mentions, parser, lacking)
@@ -142,6 +111,10 @@ class Parsed(Plans):
             if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
                 told = Notice(f"Understood as: {in_words(one.plan, one.masked)}.")
                 return Meaning((told, *events), one.sure)
+        weighed = self.grounded(self._heard(text, mentions), parser)
+        events = tuple(weighed.events()) if weighed is not None else ()
+        if weighed is not None and any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
+            return Meaning((Notice(f"Understood as: {in_words(weighed.plan, weighed.masked)}."), *events))
         missed = max(lacking, key=lambda one: one[0], default=None)
         very_likely = missed is not None and missed[0] >= _VERY_LIKELY
         return Meaning(lacking=self._what_is_lacking(*missed[1:]) if missed and very_likely and not found else "")
@@ -158,30 +131,6 @@ class Parsed(Plans):
             return ""
         return f"The question asks for “{plan[last]}”, and the graph states none for {places}."
 
-    def _known_as(self, text: str) -> Iterator[Event]:
-        """Who or what another name belongs to, where that is asked: *which politician was nicknamed the Iron Lady*.
-
-        What else is named has to be joined to it; with nothing else what it is, or was, says which one it is.
-        """
-        found = _KNOWN_AS.search(text)
-        said = fold(_ARTICLE.sub("", found["name"])) if found else ""
-        for one in self.query.topics if said and self.plan.form is Form.ENTITY else ():
-            names = {fold(_ARTICLE.sub("", name)) for name in self.kg.names_of(one)}
-            told = [self.sets.joined(one, other) for other in self.query.topics if other != one]
-            told = told or [self._what_it_is(one)]
-            meant = said in names - {fold(one)} and fits(self.query.answer_type, kind_of(self.kg, one)) is not Fit.NO
-            paths = tuple(path for path in told if path is not None)
-            if meant and len(paths) == len(told):
-                operands, also = [Operand(one, paths)], f"{one}, also called {found['name'] if found else ''}"
-                if (yield from self._operate("step", also, operands, (one,))) is not None:
-                    yield computed_answer(f"{also}.", (one,))
-                return
-
-    def _what_it_is(self, one: str) -> Path | None:
-        """The path that says what kind of thing something is."""
-        told = sorted(self.kg.neighbours(one, directed=True), key=lambda step: step[0] not in _SAYS_WHAT)
-        return next((Path((end, one), (self.sets.inverse(label),)) for label, end in told), None)
-
     def understood(
         self, text: str, mentions: Sequence[Mention], parser: Parser, lacking: list[_Lacking] | None = None
     ) -> list[Understood]:
@@ -191,6 +140,14 @@ class Parsed(Plans):
             text, mentions, parser: see ``parsed``.
             lacking: is given the plans for which a fact is missing.
         """
+        about = self._heard(text, mentions)
+        lacking = [] if lacking is None else lacking
+        found = [one for heard in about if (one := self._best(heard, parser, lacking)) is not None]
+        whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
+        return sorted(whole or found, key=lambda one: -one.likely)
+
+    def _heard(self, text: str, mentions: Sequence[Mention]) -> list[Heard]:
+        """The readings of a text that pass over nothing that it is about."""
         text = without_world(self._what_is_asked(text, mentions)) or text
         plain = readings(text, mentions, frozenset(self.query.topics), self.kg, self._only_says_more)
         every = [own for one in plain if (own := self._of_editions(text, one))] + plain
@@ -199,15 +156,11 @@ class Parsed(Plans):
         # *Galilean moons*, which are not what the question is about
         told = [one.candidates[0].entity for one in there if " " in one.text]
         told = [own for own in told if kind_of(self.kg, own) in KINDS and own not in self.query.topics]
-        about = [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
+        return [  # all that the question is about; a kind of thing, or a record, may be said in the words of a plan
             Heard(masked, kinds=tuple(own for own in (*left, *told) if kind_of(self.kg, own) != "feat"))
             for masked, left in zip(every, lost, strict=True)
             if all(kind_of(self.kg, own) in (*KINDS, "feat", MOVEMENT) or self.sets.editions(own) for own in left)
         ]
-        lacking = [] if lacking is None else lacking
-        found = [one for heard in about if (one := self._best(heard, parser, lacking)) is not None]
-        whole = [one for one in found if not one.masked.beside]  # a name is left out only where no plan takes it in
-        return sorted(whole or found, key=lambda one: -one.likely)
 
     def _what_is_asked(self, text: str, mentions: Sequence[Mention]) -> str:
         """A question without the sentence before it, if it neither speaks of that nor leaves to it what it is about."""
@@ -219,7 +172,7 @@ class Parsed(Plans):
 
     def _passed_over(self, masked: Masked, mentions: Sequence[Mention], chosen_by_hand: bool) -> list[str]:
         """What linking found the question to be about and a reading does not name, nor anything it is a part of."""
-        named = {entity for name in (*masked.names, *masked.beside) for entity in name.entities}
+        named = {entity for name in (*masked.names, *masked.beside, *masked.around) for entity in name.entities}
         if chosen_by_hand:
             return [own for own in self.query.topics if own not in named]
         within = " ".join(name.text.lower() for name in masked.names)
@@ -343,50 +296,6 @@ class Parsed(Plans):
             return False
         nouns = [noun for noun in re.findall(r"[a-z]+", heard.text.lower()) if noun not in FUNCTION_WORDS]
         return any(number_of(self.kg, one, noun) for one in heard.names[plan[1]].entities for noun in nouns)
-
-    def _is_possible(self, heard: Heard, plan: Sequence[str]) -> bool:
-        """Whether things of such types may have what a plan asks of them: a song has no *author*."""
-        if {token for token in plan if token in NAMES} != set(heard.names):
-            return False
-        types: set[str] = set()
-        other: set[str] = set()  # of the first of two walks that meet
-        for token in plan:
-            if token in NAMES:
-                types = {self._type_of(entity) for entity in heard.names[token].entities}
-            elif token.startswith(ATTRIBUTE):
-                if types and not any(self._may_state(kind, token[1:]) for kind in types):
-                    return False
-            elif token in (BOTH, AND_OF) or token.isupper():
-                types, other = set(), types if token == BOTH else set()
-            else:
-                inside = (
-                    PLACES if not PLACES.isdisjoint(types) and plan.index(token) > 1 else ()
-                )  # or what lies around it
-                types = {end for kind in (*types, *inside) for end in self.kg.steps_of_type(kind).get(token, ())}
-                if not types:
-                    return False
-        if other and types and other.isdisjoint(types) and (LYING.isdisjoint(other) or LYING.isdisjoint(types)):
-            return False  # nothing is both a *child of* somebody and what somebody *appears in*
-        return heard.trusted or self._may_end_so(plan, types)
-
-    def _may_end_so(self, plan: Sequence[str], types: Set[str]) -> bool:
-        """Whether a walk ends in things of the kind that is asked for, or in places, which may lie in such."""
-        asked = self.query.answer_type
-        walks = {*plan[:1]} <= {*NAMES, *BOUNDS} and BOTH not in plan
-        if not (walks and asked.named and types) or plan[-1].startswith(ATTRIBUTE):
-            return True
-        return not LYING.isdisjoint(types) or any(fits(asked, kind) is not Fit.NO for kind in types)
-
-    def _type_of(self, entity: str) -> str:
-        """The type of a thing; of a feat that of who achieved it, for whom it stands."""
-        holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) == "feat" else {}
-        return kind_of(self.kg, next(iter(holders), entity))
-
-    def _may_state(self, kind: str, attribute: str) -> bool:
-        stated = self.kg.attributes_of_type(kind) | self.kg.labels_of_type(kind)
-        spans = SPANS.get(attribute, ())
-        names = [first for first, _ in spans] or [*_STATED_AS.get(attribute, (attribute,))]
-        return any(not stated.isdisjoint(attributes_meant(name)) for name in names)
 
 
 def _in_other_steps(plan: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
+from kgdemo.kg.cache import PerGraph
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
-from kgdemo.kg.per_graph import PerGraph
 from kgdemo.query.measures import ORDINALS
 
 ACHIEVED = "achieved by"  # of a record, or of what was done for the first time

@@ -33,6 +33,11 @@ _COMES_NEXT = re.compile(
     r"(?:the )?(?P<x>.+?)(?:,? (?:in|on) (?:the )?(?P<within>.+))?$",
     re.IGNORECASE,
 )
+_COMES_BETWEEN = re.compile(
+    r"^(?:which|what|who) (?:[\w'’-]+ ){0,4}?(?:comes?|came|is|was|lies|lay|stands)(?: right| directly)? "
+    r"between (?:those of )?(?:the )?(?P<x>.+?) and (?:the )?(?P<y>.+?)(?: in (?:the )?(?P<within>.+))?$",
+    re.IGNORECASE,
+)
 _NUMBERED_BY = {"planet": "distance from the Sun", "element": "atomic number"}  # all of a kind
 _STILL_THERE = re.compile(  # *did the Ottoman Empire still exist in 1910*
     r"^(?:did|was|were) (?P<x>.+?) (?:(?:still|already|yet) )?(?:exist|alive|around|in existence|there|living)"
@@ -110,19 +115,40 @@ class Spans(Values):
             yield computed_answer(f"{said}.", (years,))
 
     def beside(self) -> Iterator[Event] | None:
-        """What comes right after or before one of a numbered group, or of the planets; None where not asked."""
+        """What comes right after or before one of a numbered group, or of the planets, or between two of it.
+
+        None where that is not asked.
+        """
+        if between := _COMES_BETWEEN.match(self.plan.asked):
+            return self._between_two(between["x"], between["y"], set(self._link(between["within"] or "")))
         found = _COMES_NEXT.match(self.plan.asked)
         if not found:
             return None
         within = set(self._link(found["within"] or found["first"] or ""))
-        called_so = (self.kg.entities[name.entity] for name in name_index(self.kg).called(found["x"]))
-        for one in dict.fromkeys((*self._link(found["x"]), *called_so, *self._parts_called(found["x"], within))):
+        for one in self._may_mean(found["x"], within):
             ordered = self._in_order_with(one, within)
             names = [operand.entity for operand in ordered]
             place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
             if 0 < place <= len(names):
                 return self._nth_of(MethodRun(), ordered, place)
         return None
+
+    def _between_two(self, x: str, y: str, within: Collection[str]) -> Iterator[Event] | None:
+        """The one thing that stands between two of a numbered group."""
+        others = self._may_mean(y, within)
+        for one in self._may_mean(x, within):
+            ordered = self._in_order_with(one, within)
+            names = [operand.entity for operand in ordered]
+            for other in others if one in names else ():
+                first, last = sorted((names.index(one), names.index(other))) if other in names else (0, 0)
+                if last - first == 2:
+                    return self._nth_of(MethodRun(), ordered, first + 2)
+        return None
+
+    def _may_mean(self, name: str, within: Collection[str]) -> list[str]:
+        """All that a name may stand for, parts of some wholes included."""
+        called_so = (self.kg.entities[own.entity] for own in name_index(self.kg).called(name))
+        return list(dict.fromkeys((*self._link(name), *called_so, *self._parts_called(name, within))))
 
     def _parts_called(self, name: str, wholes: Iterable[str]) -> list[str]:
         """The parts of something that bear a name but for what stands in brackets behind it: *Rat (Chinese zodiac)*."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kgdemo.answering.masked import Masked, Named
-from kgdemo.answering.operands import PLACES, attributes_meant, called, names_of_kind, operand_of
+from kgdemo.answering.operands import PLACES, attributes_meant, called, is_of_kind, names_of_kind, operand_of
 from kgdemo.answering.orders import BEGINNINGS
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.spans import Spans
@@ -62,6 +62,9 @@ _ROLE_IN_BAND = re.compile(
     rf"\b(?P<role>{'|'.join(_PARTS)})s?\b|\b(?:plays?|played) (?:the )?(?P<played>{'|'.join(_PLAYS)})\b", re.IGNORECASE
 )
 _WHICH_ONE = re.compile(r"(?:which|what) (?P<noun>[\w'’-]+(?: minister| president)?) ", re.IGNORECASE)
+_WHICH_NOUN = re.compile(
+    r"(?:which|what) (?P<noun>[a-z]+) (?:are|is|were|was|have|has|had|live|lives|grow|grows)\b", re.IGNORECASE
+)
 _STEP_TO = {
     **dict.fromkeys("father dad daddy mother mum mom parent parents".split(), "child of"),
     **dict.fromkeys("son sons daughter daughters child children kid kids".split(), "child"),
@@ -221,6 +224,8 @@ class Walks(Spans):
             }
             ends = of_kind if editions or movement else of_kind or ends
         asked = self.query.answer_type
+        if not asked.named:
+            ends = self._of_kind_said(heard, ends)
         fit = {end: fits(asked, kind_of(self.kg, end)) for end in ends}
         best = max(fit.values(), default=Fit.NO)
         if best is Fit.NO:
@@ -237,6 +242,14 @@ class Walks(Spans):
         order = dict(zip(paths, known, strict=True))
         paths = self._of_office(heard, self._of_role(heard, self._of_sex_said(heard, paths)))
         return {end: paths[end] for end in sorted(paths, key=lambda one: -order[one])}  # the best known first
+
+    def _of_kind_said(self, heard: Heard, ends: Ends) -> Ends:
+        """The ends that are of the kind of thing that *which* asks for, *which conifers*, if the graph has such a kind."""
+        found = _WHICH_NOUN.match(heard.text)
+        kinds = names_of_kind(found["noun"]) if found else ()
+        if not any(kind_of(self.kg, kind) == "kind" for kind in kinds):
+            return ends
+        return {end: path for end, path in ends.items() if is_of_kind(self.kg, end, kinds)}
 
     def _of_sex_said(self, heard: Heard, paths: dict[str, Path]) -> dict[str, Path]:
         """Of people the women, or the men, where the words say so: *the women who have been Prime Minister*."""

@@ -187,7 +187,8 @@ def _add_graphs(parser: argparse.ArgumentParser) -> None:
 def _info(arguments: argparse.Namespace) -> int:
     import numpy as np
 
-    from kgdemo.kg.io.catalogue import is_saved_graph, load, open_graph
+    from kgdemo.kg.io.catalogue import open_graph
+    from kgdemo.kg.io.saved import is_saved_graph, load
 
     folder = Path(arguments.graph)
     kg = load(folder) if is_saved_graph(folder) else open_graph(arguments.graph)
@@ -221,7 +222,8 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _save(arguments: argparse.Namespace) -> int:
-    from kgdemo.kg.io.catalogue import LARGE, load, save_source
+    from kgdemo.kg.io.catalogue import save_source
+    from kgdemo.kg.io.saved import LARGE, load
 
     count = save_source(arguments.graph, arguments.out, arguments.entities)
     print(f"{count:,} triples written to {arguments.out}")

@@ -2,5 +2,5 @@
 
 The KG automaton in ``automaton.py`` is the product; ``trie.py`` enumerates the same language and is its oracle, and
 ``triple_chains.py`` holds DoG's chains. Nothing here knows a model: tokens come in through ``label_tokens.py``. Begin
-with ``base.py``, the seam to the search, then read ``sub_tries.py`` and ``automaton.py``.
+with ``base.py``, the seam to the search, then read ``automaton.py``.
 """

@@ -15,25 +15,96 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.base import Successors
-from kgdemo.constraint.label_tokens import TokenTable
-from kgdemo.constraint.sub_tries import (
-    FEW,
-    AutomatonState,
-    Branching,
-    Branchings,
-    PathNode,
-    Position,
-    Segment,
-    SubTrie,
-    branching,
-    starts_of_runs,
-)
+from kgdemo.constraint.label_tokens import FEW, Branching, Branchings, SubTrie, TokenTable, branching, starts_of_runs
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.kg.path import PathIds
+
+
+class Segment(IntEnum):
+    """The part of a path that a position is in."""
+
+    TOPIC = 0  # inside the label of e0
+    ARROW_BEFORE_STEP = 1
+    STEP = 2
+    ARROW_BEFORE_ENTITY = 3
+    ENTITY = 4
+    END = 5  # inside the end mark
+    DONE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PathNode:
+    """The hops taken so far, newest first."""
+
+    entity: int
+    step: int = -1
+    before: PathNode | None = None
+    hops: int = 0
+
+    def path(self) -> PathIds:
+        """The trail as a path, oldest first."""
+        entities, steps = [self.entity], []
+        node = self
+        while node.before is not None:
+            steps.append(node.step)
+            node = node.before
+            entities.append(node.entity)
+        return PathIds(tuple(reversed(entities)), tuple(reversed(steps)))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place inside a path: ``depth`` tokens into a segment, with rows ``low..high`` still possible.
+
+    Attributes:
+        unread: what may follow had not been read from a store when a path first came here.
+    """
+
+    segment: Segment
+    path_node: PathNode | None
+    low: int = 0
+    high: int = 0
+    depth: int = 0
+    unread: bool = False
+
+    @property
+    def so_far(self) -> PathNode:
+        """The trail, which every position behind the first entity has."""
+        assert self.path_node is not None, "nothing has been walked yet"
+        return self.path_node
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonState:
+    """A set of positions reached by one token sequence."""
+
+    positions: tuple[Position, ...]
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is Segment.DONE for p in self.positions)
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """See ``base.State``."""
+        return [p.so_far.path() for p in self.positions if p.segment is Segment.DONE]
+
+    @property
+    def alive(self) -> bool:
+        """See ``base.State``."""
+        return any(p.segment is not Segment.DONE for p in self.positions)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a store has to be waited for to know what may follow, as far as it was known here."""
+        return any(p.unread for p in self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +140,7 @@ class KGAutomaton:
             Segment.ARROW_BEFORE_ENTITY: _column(label_tokens.to_entity),
             Segment.END: _column(label_tokens.end),
         }
+        self._names_again = bool(label_tokens.path_format.again)
         self._named_again: dict[int, NDArray[np.int64]] = {}  # by entity, where the format names it once more
         self._met: dict[int, SubTrie] = {}
 
@@ -181,11 +253,7 @@ class KGAutomaton:
 
     def _mark_ids(self, segment: Segment, path_node: PathNode) -> NDArray[np.int64]:
         """The tokens of a mark, each in a row of its own."""
-        if (
-            segment is not Segment.ARROW_BEFORE_STEP
-            or not path_node.hops
-            or not self.graph.label_tokens.path_format.again
-        ):
+        if segment is not Segment.ARROW_BEFORE_STEP or not path_node.hops or not self._names_again:
             return self._marks[segment]
         entity = path_node.entity
         if entity not in self._named_again:
@@ -262,44 +330,56 @@ def reason(automaton: KGAutomaton, state: AutomatonState, token: int, token_text
     """One short sentence on why ``token`` may not follow ``state``."""
     position = state.positions[0]
     kg = automaton.graph.kg
-    segment, path_node = position.segment, position.path_node
+    segment = position.segment
     if segment is Segment.TOPIC:
         names = [kg.entities[int(e)] for e in automaton.topics[:3]]
         return f"a path starts at {' or '.join(names)}"
-    assert path_node is not None
-    here = kg.entities[path_node.entity]
-    done = _complete_label(automaton, position)
-    if done:
-        return f"after “{done}” " + (
+    here = kg.entities[position.so_far.entity]
+    in_label = segment in (Segment.STEP, Segment.ENTITY) and position.depth > 0 and position.low < position.high
+    label, tokens = _label_at(automaton, position) if in_label else ("", np.empty(0, np.int32))
+    if in_label and position.high - position.low == 1 and len(tokens) == position.depth:
+        return f"after “{label}” " + (
             "only an arrow may follow" if segment is Segment.STEP else "the path ends or goes on with an arrow"
         )
-    written = _written(automaton, position) + token_text
+    begun = tokens[: position.depth]
+    written = str(automaton.graph.label_tokens.tokenizer.decode(begun.tolist())) if in_label else ""
+    written = (written + token_text).strip()
     if segment is Segment.STEP:
-        return f"{here} has no relation “{written.strip()}…”"
+        return f"{here} has no relation “{written}…”"
     if segment is Segment.ENTITY:
-        return _no_edge(automaton, position, token, written)
+        return _no_edge(automaton, position, np.append(begun, token), written)
     if segment is Segment.END:
         return "the path ends here"
     return f"after “{_last_label(automaton, position)}” only an arrow may follow"
 
 
-def _no_edge(automaton: KGAutomaton, position: Position, token: int, written: str) -> str:
-    """Inside an entity label: say which edge is missing, and where the graph has that entity instead."""
-    graph = automaton.graph
-    kg = graph.kg
-    path_node = position.path_node
-    assert path_node is not None
-    trie = automaton.sub_trie(path_node.entity)
-    here, relation = kg.entities[path_node.entity], _last_label(automaton, position)
-    if position.low < position.high:
-        first = graph.target(trie, path_node.entity, position.low)
-        prefix = graph.entities.row(first)[: position.depth]
-        elsewhere = first_spelled(graph.entities, trie.targets, np.append(prefix, token))
-        if elsewhere is not None:
-            step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
-            name = kg.entities[int(trie.targets[elsewhere])]
-            return f"the graph has {name} as “{kg.step_labels[step]}”, not “{relation}”"
-    return f"no edge {here} → {relation} → {written.strip()}…"
+def _label_at(automaton: KGAutomaton, position: Position) -> tuple[str, NDArray[np.int32]]:
+    """The first label that a position inside one may become, and its tokens."""
+    graph, entity = automaton.graph, position.so_far.entity
+    trie = automaton.sub_trie(entity)
+    if position.segment is Segment.STEP:
+        step = int(trie.steps[position.low])
+        return graph.kg.step_labels[step], graph.steps.row(step)
+    target = graph.target(trie, entity, position.low)
+    return graph.kg.entities[target], graph.entities.row(target)
+
+
+def _no_edge(automaton: KGAutomaton, position: Position, tokens: NDArray[np.int32], written: str) -> str:
+    """Inside an entity label: say which edge is missing, and where the graph has that entity instead.
+
+    Args:
+        automaton, position: where the path stands.
+        tokens: of the label, as far as it is written, with the forbidden one.
+        written: the same as text.
+    """
+    graph, entity = automaton.graph, position.so_far.entity
+    kg, trie = graph.kg, automaton.sub_trie(entity)
+    here, relation = kg.entities[entity], _last_label(automaton, position)
+    elsewhere = first_spelled(graph.entities, trie.targets, tokens) if position.low < position.high else None
+    if elsewhere is None:
+        return f"no edge {here} → {relation} → {written}…"
+    step = int(trie.steps[np.searchsorted(trie.bounds, elsewhere, side="right") - 1])
+    return f"the graph has {kg.entities[int(trie.targets[elsewhere])]} as “{kg.step_labels[step]}”, not “{relation}”"
 
 
 def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray[np.int32]) -> int | None:
@@ -311,42 +391,9 @@ def first_spelled(table: TokenTable, targets: NDArray[np.int32], prefix: NDArray
     return int(rows[0]) if len(rows) else None
 
 
-def _complete_label(automaton: KGAutomaton, position: Position) -> str:
-    """The label that is complete at this position and that no sibling continues; else empty."""
-    graph, path_node = automaton.graph, position.path_node
-    if path_node is None or not position.depth or position.high - position.low != 1:
-        return ""
-    if position.segment not in (Segment.STEP, Segment.ENTITY):
-        return ""
-    trie = automaton.sub_trie(path_node.entity)
-    if position.segment is Segment.STEP:
-        step = int(trie.steps[position.low])
-        return graph.kg.step_labels[step] if len(graph.steps.row(step)) == position.depth else ""
-    entity = graph.target(trie, path_node.entity, position.low)
-    return graph.kg.entities[entity] if len(graph.entities.row(entity)) == position.depth else ""
-
-
-def _written(automaton: KGAutomaton, position: Position) -> str:
-    """The part of the current label that has been written."""
-    graph, depth = automaton.graph, position.depth
-    if not depth or position.low >= position.high or position.path_node is None:
-        return ""
-    trie = automaton.sub_trie(position.path_node.entity)
-    if position.segment is Segment.STEP:
-        ids = graph.steps.row(int(trie.steps[position.low]))
-    elif position.segment is Segment.ENTITY:
-        target = graph.target(trie, position.path_node.entity, position.low)
-        ids = graph.entities.row(target)
-    else:
-        return ""
-    result: str = graph.label_tokens.tokenizer.decode(ids[:depth].tolist())
-    return result
-
-
 def _last_label(automaton: KGAutomaton, position: Position) -> str:
     """The label before the position: a relation inside an entity, else the last entity."""
-    kg, path_node = automaton.graph.kg, position.path_node
-    assert path_node is not None
+    kg, path_node = automaton.graph.kg, position.so_far
     if position.segment is Segment.ENTITY and position.low < position.high:
         trie = automaton.sub_trie(path_node.entity)
         step = trie.steps[np.searchsorted(trie.bounds, position.low, side="right") - 1]

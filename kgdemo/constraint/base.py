@@ -3,29 +3,26 @@
 The search knows nothing of graphs. It asks a state which tokens may follow, moves on, and reads the paths off a
 finished state as entity and step ids; nothing is ever parsed back from text.
 
-``FreeText`` is the comparison, no constraint at all. ``FreeUntilMark`` is the text between the triples of a chain (DoG
-section 2.3); it fails closed, for a mark can be written with other tokens than its own, or hidden inside a longer
-token. So the text is watched letter by letter, and a token that would run over a mark is forbidden. The last
-constraint lets a model write one of some given texts and nothing else.
+``FreeText`` is the comparison, no constraint at all. ``ChoiceTrie`` lets a model write one of some given texts and
+nothing else.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.kg.path import PathIds
 
 
 class State(Protocol):
     """A point in the constraint's language; immutable."""
+
+    __slots__ = ()
 
     @property
     def complete(self) -> bool:
@@ -35,12 +32,12 @@ class State(Protocol):
     @property
     def paths(self) -> Sequence[PathIds]:
         """The paths that end here; several when labels are spelled with the same tokens, none in free text."""
-        ...
+        return ()
 
     @property
     def alive(self) -> bool:
-        """Whether any token may follow."""
-        ...
+        """Whether any token may follow; by default until the state is complete."""
+        return not self.complete
 
 
 Place = TypeVar("Place", bound=State)
@@ -80,29 +77,8 @@ class Constraint(Protocol[Place]):
         ...
 
 
-class Unbound(ABC):
-    """What the states of free text share: it goes on until its end mark, and holds no paths."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def complete(self) -> bool:
-        """See ``base.State``."""
-
-    @property
-    def alive(self) -> bool:
-        """See ``base.State``."""
-        return not self.complete
-
-    @property
-    def paths(self) -> Sequence[PathIds]:
-        """None: what was written is text, and whether it is a path is for ``verify`` to say."""
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
-class FreeState(Unbound):
+class FreeState(State):
     """The last tokens written, as many as the end mark is long."""
 
     end: tuple[int, ...]
@@ -137,114 +113,8 @@ class FreeText:
         return 0
 
 
-class MarkWatch:
-    """Sees a mark in free text, however its letters are cut into tokens.
-
-    Args:
-        texts: the text of every token.
-        mark: what to look for; printable ASCII without spaces.
-    """
-
-    def __init__(self, texts: Sequence[str], mark: str) -> None:
-        self.texts = texts
-        self.mark = mark
-        self._hits: dict[int, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
-
-    def after(self, matched: int, token: int) -> int:
-        """How many letters of the mark stand at the end of the text; all of them: it has been written."""
-        text = self.mark[:matched] + (self.texts[token] if token < len(self.texts) else "")
-        longest = min(len(text), len(self.mark))
-        return next((n for n in range(longest, 0, -1) if text.endswith(self.mark[:n])), 0)
-
-    def hits(self, matched: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Tokens that would finish the mark, and tokens that would run over it."""
-        if matched not in self._hits:
-            begun, rest = self.mark[:matched], self.mark[matched:]
-            near = [i for i, text in enumerate(self.texts) if rest in text or self.mark in text]
-            full = [i for i in near if self.mark in begun + self.texts[i]]
-            ends = {
-                i
-                for i in full
-                if (begun + self.texts[i]).find(self.mark) + len(self.mark) == matched + len(self.texts[i])
-            }
-            over = [i for i in full if i not in ends]
-            self._hits[matched] = np.array(sorted(ends), np.int32), np.array(over, np.int32)
-        return self._hits[matched]
-
-
-@lru_cache(maxsize=4)
-def watch_for(label_tokens: LabelTokens) -> MarkWatch:
-    """The watch of a tokeniser for the mark that begins a path; made once."""
-    tokenizer = label_tokens.tokenizer
-    names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-    return MarkWatch([_text_of(name or "") for name in names], PATH_START)
-
-
-def _text_of(name: str) -> str:
-    """A token's text as far as ASCII marks care: word starts of any tokeniser become a space."""
-    return name[2:] if name.startswith("##") else name.replace("Ġ", " ").replace("▁", " ")
-
-
 @dataclass(frozen=True, slots=True)
-class FreeSpan(Unbound):
-    """Free text between two triples.
-
-    Attributes:
-        matched: letters of the mark at the end of the text so far.
-        opened: the mark that begins a triple has been written.
-        ended: a token that ends the text has been written.
-    """
-
-    matched: int = 0
-    opened: bool = False
-    ended: bool = False
-
-    @property
-    def complete(self) -> bool:
-        """See ``base.State``: the span is over, one way or the other."""
-        return self.opened or self.ended
-
-
-class FreeUntilMark:
-    """Free text up to the mark that begins the next triple, or up to the end of the text.
-
-    Args:
-        watch: looks for the mark.
-        stops: tokens that end the text.
-        vocabulary: size of the model's vocabulary.
-        closed: no triple is left, so the mark may not be written.
-    """
-
-    def __init__(self, watch: MarkWatch, stops: frozenset[int], vocabulary: int, closed: bool = False) -> None:
-        self.watch, self.stops, self.vocabulary, self.closed = watch, stops, vocabulary, closed
-
-    def start(self) -> FreeSpan:
-        """See ``base.Constraint``."""
-        return FreeSpan()
-
-    def successors(self, state: FreeSpan) -> Successors[FreeSpan]:
-        """See ``base.Constraint``."""
-        finishing, over = self.watch.hits(state.matched)
-        forbidden = np.union1d(finishing, over) if self.closed else over
-        forbidden = np.setdiff1d(forbidden, np.array(sorted(self.stops), np.int32))
-        if not len(forbidden):
-            return Successors(None, lambda token: self._after(state, token))
-        tokens = np.setdiff1d(np.arange(self.vocabulary, dtype=np.int32), forbidden)
-        return Successors(tokens, lambda i: self._after(state, int(tokens[i])))
-
-    def paths_left(self, state: FreeSpan) -> int:
-        """See ``base.Constraint``; unknown."""
-        return 0
-
-    def _after(self, state: FreeSpan, token: int) -> FreeSpan:
-        if token in self.stops:
-            return FreeSpan(ended=True)
-        matched = self.watch.after(state.matched, token)
-        return FreeSpan(opened=True) if matched == len(self.watch.mark) else FreeSpan(matched)
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceState:
+class ChoiceState(State):
     """A node of the trie: ``depth`` tokens written, rows ``low..high`` of the sorted options still possible."""
 
     trie: ChoiceTrie
@@ -258,19 +128,9 @@ class ChoiceState:
         return self.trie.rows[self.low][0] == self.trie.rows[self.high - 1][0]
 
     @property
-    def alive(self) -> bool:
-        """See ``base.State``."""
-        return not self.complete
-
-    @property
     def options(self) -> tuple[int, ...]:
         """Indices of the options left."""
         return tuple(index for _, index in self.trie.rows[self.low : self.high])
-
-    @property
-    def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``; options are no paths."""
-        return ()
 
 
 class ChoiceTrie:

@@ -23,12 +23,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
-from kgdemo.constraint.sub_tries import FEW, Branching
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, TokenTable, ranks
+from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.building import GrowingArray
-from kgdemo.kg.labels import LabelTable
+from kgdemo.kg.io.saved import GrowingArray
 from kgdemo.kg.stores.base import Step
 from kgdemo.kg.stores.graph import MAX_ENDS
 
@@ -58,7 +56,7 @@ class Hub:
         return len(self.targets)
 
     def branching(self, low: int, high: int, depth: int) -> Branching:
-        """What follows a node of more than ``FEW`` rows; see ``sub_tries.branching``.
+        """What follows a node of more than ``FEW`` rows; see ``label_tokens.branching``.
 
         Args:
             low, high: its rows.

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.constraint.hub_index import Hub, open_hubs
-from kgdemo.constraint.label_tokens import LabelTokens, TokenTable, ranks
-from kgdemo.constraint.sub_tries import FEW, Branching, Cache, SubTrie, branching
-from kgdemo.kg.adjacency import Adjacency
-from kgdemo.kg.cache import ArrayCache, key_of
+from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, SubTrie, TokenTable, branching, ranks
+from kgdemo.kg.arrays import Adjacency
+from kgdemo.kg.cache import ArrayCache, LFUCache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
@@ -27,14 +25,6 @@ _VERSION = 2
 _ROWS = 2 * MAX_ENDS  # of ends that have not been read: those of a hub, and more that are known from their own side
 
 
-@dataclass(frozen=True, slots=True)
-class TokenisedLabels:
-    """The token ids of a table of labels, and each label's rank in the order of these; int64, ``(labels,)``."""
-
-    table: TokenTable
-    rank: NDArray[np.int64]
-
-
 class TokenGraph:
     """Everything the constraint needs to know of a (graph, tokeniser) pair; made once, shared by questions.
 
@@ -42,8 +32,6 @@ class TokenGraph:
         kg: the graph.
         label_tokens: spells its labels in the model's tokens.
         directed: walk edges from head to tail only.
-        cache_bytes: how much memory sub-tries may take; by default ``CACHE_BYTES`` beyond what an entity would that all
-            edges meet.
         like: of the graph that ``kg`` is an edit of, in the same model's tokens: its token ids are used again.
         cache: where the token ids of a large graph are kept; None for a graph that only one visitor has.
 
@@ -60,20 +48,17 @@ class TokenGraph:
         kg: KnowledgeGraph,
         label_tokens: LabelTokens,
         directed: bool = False,
-        cache_bytes: int | None = None,
         like: TokenGraph | None = None,
         cache: ArrayCache | None = None,
     ) -> None:
         self.kg = kg
         self.label_tokens = label_tokens
         self.directed = directed
-        tokenised_labels = _more(like, kg) if like is not None else _tokenised_labels(kg, label_tokens, cache)
-        self._entities, self.entity_rank = tokenised_labels.table, tokenised_labels.rank
+        tokenised = _more(like, kg) if like is not None else _tokenised_labels(kg, label_tokens, cache)
+        self._entities, self.entity_rank = tokenised
         self.steps = label_tokens.encode(kg.step_labels, label_tokens.path_format.relation)
         self.step_rank = ranks(self.steps)
-        self.sub_tries: Cache[SubTrie] = Cache(
-            CACHE_BYTES + _EDGE_BYTES * len(kg) if cache_bytes is None else cache_bytes
-        )
+        self.sub_tries: LFUCache[SubTrie] = LFUCache(CACHE_BYTES + _EDGE_BYTES * len(kg))  # room for a hub of all edges
         self._walks: list[NDArray[np.int64]] = []
         self._presorted: Adjacency | None = None
         self._growing = threading.Lock()
@@ -93,11 +78,11 @@ class TokenGraph:
         return steps[order], targets[order]
 
     def has_read(self, entity: int) -> bool:
-        """Whether an entity's sub-trie can be built without asking a store, which otherwise hears that it will be."""
+        """Whether an entity's sub-trie can be built without asking a store; if not, it is asked for soon."""
         return True
 
     def expect_ends(self, entity: int, step: int) -> None:
-        """Hear that a path may go on to where a step leads, which has not been read."""
+        """Announce that a path may go on to where a step leads, which has not been read."""
 
     def has_read_ends(self, trie: SubTrie, entity: int, place: int) -> bool:
         """Whether it is known what may follow a step in an entity's sub-trie; arguments as for ``read_ends``."""
@@ -288,11 +273,7 @@ class GrowingTokenGraph(TokenGraph):
 
     def by_tokens(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``TokenGraph``."""
-        return entities[np.argsort(self._ranks(entities), kind="stable")]
-
-    def _ranks(self, entities: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The rank of each of these labels among them."""
-        return ranks(self.entities.rows(entities))
+        return entities[np.argsort(ranks(self.entities.rows(entities)), kind="stable")]
 
     @property
     def entities(self) -> TokenTable:
@@ -327,29 +308,32 @@ def _encoded(entities: Sequence[str], label_tokens: LabelTokens) -> TokenTable:
     return label_tokens.encode(entities, label_tokens.path_format.entity)
 
 
-def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens, cache: ArrayCache | None) -> TokenisedLabels:
+_Ranked = tuple[TokenTable, NDArray[np.int64]]  # labels in tokens, and each one's rank in the order of these
+
+
+def _tokenised_labels(kg: KnowledgeGraph, label_tokens: LabelTokens, cache: ArrayCache | None) -> _Ranked:
     """All labels of entities in tokens; from the cache, if those of a graph of this size are kept."""
     labels = kg.entities
     tokenizer = label_tokens.fingerprint() if cache is not None and len(labels) >= cache.min_labels else ""
     if cache is None or not tokenizer:
         table = _encoded(list(labels), label_tokens)
-        return TokenisedLabels(table, ranks(table))
+        return table, ranks(table)
 
     def spelled() -> dict[str, NDArray[np.generic]]:
         table = _encoded(list(labels), label_tokens)
         return {"offsets": table.offsets, "ids": table.ids, "rank": ranks(table)}
 
     found = cache.get(key_of(f"token ids {_VERSION}", tokenizer, labels.offsets, labels.blob), spelled)
-    return TokenisedLabels(TokenTable(found["offsets"], found["ids"]), found["rank"])
+    return TokenTable(found["offsets"], found["ids"]), found["rank"]
 
 
-def _more(like: TokenGraph, kg: KnowledgeGraph) -> TokenisedLabels:
+def _more(like: TokenGraph, kg: KnowledgeGraph) -> _Ranked:
     """The labels of a graph's edit: the new entities come behind the old ones."""
     new = [kg.entities[i] for i in range(len(like.entities), len(kg.entities))]
     if not new:
-        return TokenisedLabels(like.entities, like.entity_rank)
+        return like.entities, like.entity_rank
     table = like.entities.joined(_encoded(new, like.label_tokens))
-    return TokenisedLabels(table, ranks(table))
+    return table, ranks(table)
 
 
 def _sum_by_row(

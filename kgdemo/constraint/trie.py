@@ -23,7 +23,7 @@ from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
-from kgdemo.kg.io.catalogue import begin
+from kgdemo.kg.io.saved import begin
 from kgdemo.kg.path import PathIds
 
 
@@ -127,11 +127,6 @@ def tokenise_paths(graph: TokenGraph, paths: PathTable, whole: bool = False) -> 
             in_label[into] = True
         begins += length
     return TokenPaths(TokenTable(offsets, ids), depths, in_label)
-
-
-def token_order(graph: TokenGraph, paths: PathTable) -> NDArray[np.int64]:
-    """The walks in the order of their tokens: exact whatever the labels hold, and slower than ranks of labels."""
-    return np.argsort(ranks(tokenise_paths(graph, paths, whole=True).tails))
 
 
 def _one_hop(
@@ -352,7 +347,7 @@ class EnumeratedTrie:
         paths = enumerate_paths(graph, chosen, hops)
         nodes = cut(tokenise_paths(graph, paths))
         if nodes is None:  # labels spelled alike, or with an arrow inside: order by tokens, not by labels
-            order = token_order(graph, paths)
+            order = np.argsort(ranks(tokenise_paths(graph, paths, whole=True).tails))
             paths = PathTable(paths.entities[order], paths.steps[order])
             nodes = cut(tokenise_paths(graph, paths))
             assert nodes is not None, "rows in token order have one run of rows for each prefix"

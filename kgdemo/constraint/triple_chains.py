@@ -11,8 +11,9 @@ that is the beginning of another needs no special care, and triples spelled alik
 
 In a whole chain, text is free until the mark that begins a triple has been written; then only triples of the subgraph
 may be written; the mark that ends the triple lifts the constraint again, and the subgraph grows by the triple. The end
-of the text ends the chain. It fails closed (see ``base.FreeUntilMark``): a mark is seen however it is spelled, and is
-forbidden once no triple is left.
+of the text ends the chain. ``FreeUntilMark``, the text between triples, fails closed: a mark can be written with other
+tokens than its own, or hidden inside a longer token, so the text is watched letter by letter, and a token that would
+run over a mark is forbidden. The mark itself is forbidden once no triple is left.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kgdemo.constraint.base import FreeUntilMark, Successors, watch_for
-from kgdemo.constraint.label_tokens import TokenTable, ranks
+from kgdemo.constraint.base import State, Successors
+from kgdemo.constraint.label_tokens import PATH_START, LabelTokens, TokenTable, branching, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.path import PathIds
@@ -224,11 +227,10 @@ class TripleTrie:
         flat = np.fromiter((token for row in rows for token in row), dtype=np.int32, count=int(offsets[-1]))
         table = TokenTable(offsets, flat)
         order = np.argsort(ranks(table), kind="stable")
+        self._table = table.rows(order)
         lengths = np.array([(len(t.first), len(t.relation), len(t.last)) for t in spelled], np.int64).reshape(-1, 3)
         # per sorted row: where the first entity ends, where the last begins and ends
         self._parts = np.repeat(np.cumsum(lengths, axis=1), len(ends), axis=0)[order]
-        self._begins, self._ends = table.offsets[order], table.offsets[order + 1]
-        self._ids = table.ids
         self._leaves = [Leaf(link, number) for link in links for number in range(len(ends))]
         self._order, self._marks = order, len(ends)
         self.longest = int(self._parts[:, 2].max(initial=0)) + max(len(end) for end in ends)
@@ -239,18 +241,15 @@ class TripleTrie:
 
     def successors(self, state: TripleState) -> Successors[TripleState]:
         """See ``base.Constraint`` (DoG equation 2: the valid tokens)."""
-        first = state.low + self.ended(state)
-        depth, rows = state.depth, slice(first, state.high)
-        tokens = self._ids[self._begins[rows] + depth]
-        starts = np.flatnonzero(np.diff(tokens, prepend=-1))
-        bounds = np.append(starts, len(tokens)) + first
+        first, depth = state.low + self.ended(state), state.depth
+        node = branching(self._table, np.arange(first, state.high, dtype=np.int32), first, depth)
 
         def take(i: int) -> TripleState:
-            return TripleState(self, int(bounds[i]), int(bounds[i + 1]), depth + 1)
+            return TripleState(self, int(node.edges[i]), int(node.edges[i + 1]), depth + 1)
 
-        parts = self._parts[rows]
+        parts = self._parts[first : state.high]
         in_last = (parts[:, 1] <= depth) & (depth < parts[:, 2])
-        return Successors(tokens[starts], take, bool((depth < parts[:, 0]).all() or in_last.all()))
+        return Successors(node.tokens, take, bool((depth < parts[:, 0]).all() or in_last.all()))
 
     def paths_left(self, state: TripleState) -> int:
         """See ``base.Constraint``: how many triples can still be written."""
@@ -258,8 +257,8 @@ class TripleTrie:
 
     def ended(self, state: TripleState) -> int:
         """How many of the state's rows are complete; they sort before the longer ones."""
-        rows = slice(state.low, state.high)
-        return int(np.count_nonzero(self._ends[rows] - self._begins[rows] == state.depth))
+        lengths = np.diff(self._table.offsets[state.low : state.high + 1])
+        return int(np.count_nonzero(lengths == state.depth))
 
     def leaf(self, row: int) -> Leaf:
         """The triple of a sorted row."""
@@ -273,8 +272,7 @@ class TripleTrie:
         around = " or ".join(dict.fromkeys(kg.entities[self.leaf(row).link.first] for row in rows[:50]))
         if not state.depth:
             return f"the next triple must touch {around}"
-        begin = int(self._begins[state.low])
-        written = self.graph.label_tokens.tokenizer.decode(self._ids[begin : begin + state.depth].tolist())
+        written = self.graph.label_tokens.tokenizer.decode(self._table.row(state.low)[: state.depth].tolist())
         if state.depth >= self._parts[state.low, 2]:
             return "the triple ends here"
         return f"no triple around {around} reads “{(written + token_text).strip()}…”"
@@ -300,6 +298,112 @@ class TripleTrie:
             result: list[int] = self.graph.steps.row(steps[0]).tolist()
             return result
         return self.graph.label_tokens.plain(" " + "-".join(self.graph.kg.step_labels[step] for step in steps))
+
+
+class MarkWatch:
+    """Sees a mark in free text, however its letters are cut into tokens.
+
+    Args:
+        texts: the text of every token.
+        mark: what to look for; printable ASCII without spaces.
+    """
+
+    def __init__(self, texts: Sequence[str], mark: str) -> None:
+        self.texts = texts
+        self.mark = mark
+        self._hits: dict[int, tuple[NDArray[np.int32], NDArray[np.int32]]] = {}
+
+    def after(self, matched: int, token: int) -> int:
+        """How many letters of the mark stand at the end of the text; all of them: it has been written."""
+        text = self.mark[:matched] + (self.texts[token] if token < len(self.texts) else "")
+        longest = min(len(text), len(self.mark))
+        return next((n for n in range(longest, 0, -1) if text.endswith(self.mark[:n])), 0)
+
+    def hits(self, matched: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Tokens that would finish the mark, and tokens that would run over it."""
+        if matched not in self._hits:
+            begun, rest = self.mark[:matched], self.mark[matched:]
+            near = [i for i, text in enumerate(self.texts) if rest in text or self.mark in text]
+            full = [i for i in near if self.mark in begun + self.texts[i]]
+            ends = {
+                i
+                for i in full
+                if (begun + self.texts[i]).find(self.mark) + len(self.mark) == matched + len(self.texts[i])
+            }
+            over = [i for i in full if i not in ends]
+            self._hits[matched] = np.array(sorted(ends), np.int32), np.array(over, np.int32)
+        return self._hits[matched]
+
+
+@lru_cache(maxsize=4)
+def watch_for(label_tokens: LabelTokens) -> MarkWatch:
+    """The watch of a tokeniser for the mark that begins a path; made once."""
+    tokenizer = label_tokens.tokenizer
+    names = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    return MarkWatch([_text_of(name or "") for name in names], PATH_START)
+
+
+def _text_of(name: str) -> str:
+    """A token's text as far as ASCII marks care: word starts of any tokeniser become a space."""
+    return name[2:] if name.startswith("##") else name.replace("Ġ", " ").replace("▁", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class FreeSpan(State):
+    """Free text between two triples.
+
+    Attributes:
+        matched: letters of the mark at the end of the text so far.
+        opened: the mark that begins a triple has been written.
+        ended: a token that ends the text has been written.
+    """
+
+    matched: int = 0
+    opened: bool = False
+    ended: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """See ``base.State``: the span is over, one way or the other."""
+        return self.opened or self.ended
+
+
+class FreeUntilMark:
+    """Free text up to the mark that begins the next triple, or up to the end of the text.
+
+    Args:
+        watch: looks for the mark.
+        stops: tokens that end the text.
+        vocabulary: size of the model's vocabulary.
+        closed: no triple is left, so the mark may not be written.
+    """
+
+    def __init__(self, watch: MarkWatch, stops: frozenset[int], vocabulary: int, closed: bool = False) -> None:
+        self.watch, self.stops, self.vocabulary, self.closed = watch, stops, vocabulary, closed
+
+    def start(self) -> FreeSpan:
+        """See ``base.Constraint``."""
+        return FreeSpan()
+
+    def successors(self, state: FreeSpan) -> Successors[FreeSpan]:
+        """See ``base.Constraint``."""
+        finishing, over = self.watch.hits(state.matched)
+        forbidden = np.union1d(finishing, over) if self.closed else over
+        forbidden = np.setdiff1d(forbidden, np.array(sorted(self.stops), np.int32))
+        if not len(forbidden):
+            return Successors(None, lambda token: self._after(state, token))
+        tokens = np.setdiff1d(np.arange(self.vocabulary, dtype=np.int32), forbidden)
+        return Successors(tokens, lambda i: self._after(state, int(tokens[i])))
+
+    def paths_left(self, state: FreeSpan) -> int:
+        """See ``base.Constraint``; unknown."""
+        return 0
+
+    def _after(self, state: FreeSpan, token: int) -> FreeSpan:
+        if token in self.stops:
+            return FreeSpan(ended=True)
+        matched = self.watch.after(state.matched, token)
+        return FreeSpan(opened=True) if matched == len(self.watch.mark) else FreeSpan(matched)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ class TokenCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Ragged:
-    """The allowed tokens of several beams, one behind the other; free beams have none here. All on the host.
+    """The allowed tokens of several beams, one behind the other; unconstrained beams have none here. All on the host.
 
     Attributes:
         ids: token ids, int64, ``(n,)``.
@@ -196,13 +196,13 @@ def best_candidates(
     found: list[TokenCandidate] = []
     free = [beam for beam, allowed in enumerate(followers) if allowed.tokens is None]
     if free:
-        found += _free(log_probs, scores, free, limit)
+        found += _unconstrained(log_probs, scores, free, limit)
     if len(free) < len(followers):
-        found += _bound(log_probs, followers, scores, limit, graph_normalised)
+        found += _constrained(log_probs, followers, scores, limit, graph_normalised)
     return sorted(found, key=lambda c: (-c.score, c.beam, c.index))[:limit] if free else found
 
 
-def _free(log_probs: Tensor, scores: Sequence[float], free: list[int], limit: int) -> list[TokenCandidate]:
+def _unconstrained(log_probs: Tensor, scores: Sequence[float], free: list[int], limit: int) -> list[TokenCandidate]:
     rows = log_probs if len(free) == len(log_probs) else log_probs[free]
     values, ids = rows.topk(min(limit, rows.shape[1]), dim=1)
     return [
@@ -212,7 +212,7 @@ def _free(log_probs: Tensor, scores: Sequence[float], free: list[int], limit: in
     ]
 
 
-def _bound(
+def _constrained(
     log_probs: Tensor, followers: Sequence[Successors[Any]], scores: Sequence[float], limit: int, graph_normalised: bool
 ) -> list[TokenCandidate]:
     ragged = Ragged.of(followers)

@@ -25,8 +25,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgdemo.constraint.automaton import AutomatonState
 from kgdemo.constraint.base import Constraint, State, Successors
-from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.decoding.base import (
     BeamSettings,
     BeamView,
@@ -42,8 +42,7 @@ from kgdemo.decoding.base import (
 )
 from kgdemo.errors import UserError
 from kgdemo.events import Fate
-from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.joint_tree import JointTree, Reading
+from kgdemo.models.base import PROMPT_END, JointTree, Reading, TokenTree
 
 
 def beam_search(
@@ -75,18 +74,15 @@ def _steps(first: Hypothesis, scorer: LookAhead, settings: BeamSettings) -> Gene
         log_probs = scorer.rows()  # (beams, V)
         followers = [scorer.followers(beam) for beam in live]
         candidates = _candidates(live, followers, log_probs, settings, number)
-        choices, next_live, ended = sort_out(live, followers, candidates, settings)
+        choices, next_live, ended = split_candidates(live, followers, candidates, settings)
         if number + 1 < len(settings.forced):
             ended = []  # an end mark spelled in plain letters inside what is forced: shorter than asked for
         finished = sorted([*finished, *ended], key=lambda h: -h.score)[: settings.wanted]
-        choices, next_live = without_hope(choices, next_live, finished, settings)
+        choices, next_live = prune_hopeless(choices, next_live, finished, settings)
         views = views_of(live, followers, log_probs, settings.masked)
         if next_live and number + 1 < settings.max_tokens:
             nodes = scorer.ask_for(next_live)
-            next_live = [
-                Hypothesis(h.tokens, h.log_probs, h.state, node, h.score)
-                for h, node in zip(next_live, nodes, strict=True)
-            ]
+            next_live = [replace(beam, node=node) for beam, node in zip(next_live, nodes, strict=True)]
         yield Step(number, views, tuple(choices), tuple(next_live), tuple(finished))
         live = next_live
     return finished
@@ -113,7 +109,7 @@ def _places(allowed: Successors[Any], token: int) -> list[int]:
     return [token] if allowed.tokens is None else np.flatnonzero(allowed.tokens == token).tolist()
 
 
-def sort_out(
+def split_candidates(
     live: Sequence[Hypothesis],
     followers: Sequence[Successors[Any]],
     candidates: Sequence[TokenCandidate],
@@ -141,7 +137,7 @@ def sort_out(
     return choices, kept, ended
 
 
-def settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
+def is_settled(live: Sequence[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings) -> bool:
     """Whether no live beam can still enter the best that are wanted."""
     return not any(_may_enter(beam, finished, settings) for beam in live)
 
@@ -159,7 +155,7 @@ def _may_enter(beam: Hypothesis, finished: Sequence[Hypothesis], settings: BeamS
     return result
 
 
-def without_hope(
+def prune_hopeless(
     choices: list[Choice], live: list[Hypothesis], finished: Sequence[Hypothesis], settings: BeamSettings
 ) -> tuple[list[Choice], list[Hypothesis]]:
     """Prune the beams that can no longer enter the best: what follows them would be read for nothing.
@@ -182,19 +178,19 @@ def views_of(
         return tuple(
             BeamView(h, -1 if f.tokens is None else len(f.tokens), 0.0) for h, f in zip(live, followers, strict=True)
         )
-    bound = [i for i, allowed in enumerate(followers) if allowed.tokens is not None]
+    constrained = [i for i, allowed in enumerate(followers) if allowed.tokens is not None]
     views = [BeamView(hypothesis, -1, 0.0) for hypothesis in live]
-    if len(bound) < len(live):
+    if len(constrained) < len(live):
         values, ids = (t.tolist() for t in log_probs.topk(masked, dim=-1))
         views = [
             BeamView(view.hypothesis, -1, 0.0, (), tuple(zip(i, v, strict=True)))
             for view, i, v in zip(views, ids, values, strict=True)
         ]
-    if bound:
-        rows = log_probs[bound]
-        ragged = Ragged.of([followers[i] for i in bound])
+    if constrained:
+        rows = log_probs[constrained]
+        ragged = Ragged.of([followers[i] for i in constrained])
         taken = forbidden_mass(rows, ragged)
-        for i, mass, top, left in zip(bound, taken, *split_best(rows, ragged, masked), strict=True):
+        for i, mass, top, left in zip(constrained, taken, *split_best(rows, ragged, masked), strict=True):
             views[i] = BeamView(live[i], len(followers[i].tokens), mass, tuple(left), tuple(top))
     return tuple(views)
 
@@ -316,7 +312,7 @@ class _Node:
 
 
 def _is_unread(node: _Node) -> bool:
-    """Whether a store would have to be waited for to know what may follow: that is for the search to ask."""
+    """Whether a store would have to be asked what may follow: looking ahead does not wait for that."""
     return node.followers is None and isinstance(node.state, AutomatonState) and node.state.unread
 
 
@@ -346,7 +342,7 @@ class LookAhead:
         """
         root = _Node(PROMPT_END, -1, 0, state, 0.0, node=PROMPT_END)
         if self.settings.look_ahead is not None:
-            self._rehearse([self._run(self._chosen(root, self._planned), self._planned)], self._planned)
+            self._rehearse([self._run(self._forced_beginning(root))])
             self._at = {PROMPT_END: root}
         self._wanted = [root]
 
@@ -371,11 +367,11 @@ class LookAhead:
             wanted[-1].score, wanted[-1].chance = beam.score, 1.0
         missing = [node for node in wanted if node.row is None]
         for node in missing:
-            self._plan(node, self._planned)
+            self._plan(node)
         if missing and self.settings.look_ahead is not None:
             for node in missing:
-                self._run(node, self._planned)
-            self._rehearse(wanted, self._planned)
+                self._run(node)
+            self._rehearse(wanted)
         if self.settings.look_ahead is not None:
             self._at = {node.node: node for node in wanted}  # what the search has left behind is forgotten
         self._wanted = wanted
@@ -424,25 +420,24 @@ class LookAhead:
                 self._shares += 1
                 self._share += (masses[place] - self._share) / self._shares
 
-    def _chosen(self, node: _Node, plan: list[_Node]) -> _Node:
+    def _forced_beginning(self, node: _Node) -> _Node:
         """Plan the tokens that the settings force on every path, as far as the constraint allows them; the last."""
         for token in self.settings.forced:
-            allowed = self._followers(node).tokens
-            found = [token] if allowed is None else np.flatnonzero(allowed == token).tolist()
+            found = _places(self._followers(node), token)
             if not found or not self._worth_scoring(child := self._child(node, found[0])):
                 break
-            self._plan(child, plan)
+            self._plan(child)
             node = child
         return node
 
-    def _plan(self, node: _Node, plan: list[_Node]) -> None:
+    def _plan(self, node: _Node) -> None:
         node.node = self.tree.add(node.parent, node.token)
-        plan.append(node)
+        self._planned.append(node)
 
-    def _run(self, node: _Node, plan: list[_Node]) -> _Node:
+    def _run(self, node: _Node) -> _Node:
         """Plan the forced run behind a node; its last node."""
         while (child := self._only_child(node)) is not None:
-            self._plan(child, plan)
+            self._plan(child)
             node = child
         return node
 
@@ -461,12 +456,11 @@ class LookAhead:
                 found = child
         return found
 
-    def _rehearse(self, live: Sequence[_Node], plan: list[_Node]) -> None:
+    def _rehearse(self, live: Sequence[_Node]) -> None:
         """Go through the search's next steps and plan what it will ask for; past what is certain, as the budget lasts.
 
         Args:
             live: the search's beams, scored or planned.
-            plan: what this pass will score.
         """
         budget, beams, certain = self.settings.look_ahead or 0, self.settings.beams, True
         while live and (certain or budget > 0) and not any(map(_is_unread, live)):
@@ -480,10 +474,10 @@ class LookAhead:
             certain = certain and (known or (count <= 2 * beams and len(following) <= beams))
             for child in following[:beams]:
                 if child.node < 0 and (certain or (budget > 0 and child.chance >= _MIN_CHANCE)):
-                    before = len(plan)
-                    self._plan(child, plan)
-                    self._run(child, plan)
-                    budget -= 0 if certain else len(plan) - before
+                    before = len(self._planned)
+                    self._plan(child)
+                    self._run(child)
+                    budget -= 0 if certain else len(self._planned) - before
             live = [child for child in following[:beams] if child.node >= 0]
 
     def _continuations(self, live: Sequence[_Node]) -> tuple[list[_Node], int]:

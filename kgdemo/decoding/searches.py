@@ -26,14 +26,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
 from kgdemo.constraint.base import Constraint, Successors
-from kgdemo.constraint.sub_tries import AutomatonState, Position, Segment
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
-from kgdemo.decoding.beam import LookAhead, beam_search, settled, sort_out, views_of, without_hope
+from kgdemo.decoding.beam import LookAhead, beam_search, is_settled, prune_hopeless, split_candidates, views_of
 from kgdemo.events import Fate
-from kgdemo.models.base import TokenTree
-from kgdemo.models.joint_tree import JointTree
+from kgdemo.models.base import JointTree, TokenTree
 
 
 def search_named(
@@ -162,9 +160,7 @@ def sample(
         views = tuple(BeamView(chain, count, 0.0) for chain, count in zip(live, counts, strict=True))
         if going:
             nodes, log_probs = tree.extend([c.node for c in going], [c.tokens[-1] for c in going])
-            going = [
-                Hypothesis(c.tokens, c.log_probs, c.state, node, c.score) for c, node in zip(going, nodes, strict=True)
-            ]
+            going = [replace(chain, node=node) for chain, node in zip(going, nodes, strict=True)]
         yield Step(number, views, tuple(choices), tuple(going), tuple(finished))
         live = going
         if not live:
@@ -220,14 +216,14 @@ def diverse_search(
     each = replace(settings.search, beams=settings.search.beams // settings.groups)
     scorer = LookAhead(tree, constraint, settings.search)
     first = Hypothesis((), (), constraint.start())
-    groups = [_Group([first], tree.prompt_log_probs()[None], []) for _ in range(settings.groups)]
+    live = [first] if first.state.alive else []  # later ones are alive, or they were not kept
+    groups = [_Group(live, tree.prompt_log_probs()[None], []) for _ in range(settings.groups)]
     for number in range(settings.search.max_tokens):
         said: Counter[int] = Counter()
         views: list[BeamView] = []
         choices: list[Choice] = []
         for group in groups:
-            _drop_the_dead(group)
-            if not group.live or settled(group.live, group.finished, each):
+            if not group.live or is_settled(group.live, group.finished, each):
                 group.live = []
                 continue
             seen, made = _advance(group, constraint, each, said, settings)
@@ -237,15 +233,9 @@ def diverse_search(
         if not views:
             break
         _score(groups, scorer)
-        live = tuple(hypothesis for group in groups for hypothesis in group.live)
-        yield Step(number, tuple(views), tuple(choices), live, tuple(_best(groups)))
+        beams = tuple(hypothesis for group in groups for hypothesis in group.live)
+        yield Step(number, tuple(views), tuple(choices), beams, tuple(_best(groups)))
     return _best(groups)
-
-
-def _drop_the_dead(group: _Group) -> None:
-    alive = [i for i, beam in enumerate(group.live) if beam.state.alive]
-    if len(alive) < len(group.live):
-        group.live, group.log_probs = [group.live[i] for i in alive], group.log_probs[alive]
 
 
 def _advance(
@@ -266,10 +256,10 @@ def _advance(
         allowed = followers[found.beam].tokens
         token = found.index if allowed is None else int(allowed[found.index])
         penalised.append(replace(found, log_prob=found.log_prob + penalty * said[token]))
-    choices, live, ended = sort_out(group.live, followers, penalised, limits)
+    choices, live, ended = split_candidates(group.live, followers, penalised, limits)
     group.finished = sorted([*group.finished, *ended], key=lambda h: -h.score)[: limits.beams]
     if settings.groups == 1:  # of several a beam without hope still tells the later groups what has been said
-        choices, live = without_hope(choices, live, group.finished, limits)
+        choices, live = prune_hopeless(choices, live, group.finished, limits)
     views = views_of(group.live, followers, group.log_probs, limits.masked)
     group.live = live
     return views, choices
@@ -379,25 +369,3 @@ def _merged(one: BeamView, other: BeamView) -> BeamView:
         tuple(sorted(masked.items(), key=lambda pair: -pair[1])),
         tuple(sorted(top.items(), key=lambda pair: -pair[1])),
     )
-
-
-def topic_log_probs(labels: Sequence[Sequence[int]], log_probs: Sequence[Sequence[float]]) -> list[float]:
-    """How likely the model is to start from each topic, of those there are: normalised wherever labels part.
-
-    Args:
-        labels: token ids of each topic's label.
-        log_probs: their full-vocabulary log-probabilities, as many.
-    """
-    totals = []
-    for own, own_log_probs in zip(labels, log_probs, strict=True):
-        total = 0.0
-        for depth, log_prob in enumerate(own_log_probs):
-            rivals = {
-                label[depth]: row[depth]
-                for label, row in zip(labels, log_probs, strict=True)
-                if len(label) > depth and list(label[:depth]) == list(own[:depth])
-            }
-            peak = max(rivals.values())
-            total += log_prob - peak - math.log(sum(math.exp(rival - peak) for rival in rivals.values()))
-        totals.append(total)
-    return totals

@@ -1,8 +1,13 @@
-"""Arrays kept on disk: what follows from a large graph is made once, not once a start.
+"""What is made once and kept: arrays on disk, values in memory up to a size, and one value for each graph.
 
-A file is found by what it was made from, so nothing is ever out of date. A damaged file is made anew (the zip format
-carries checksums), and so is one that was made for another name; a folder that cannot be written to is done without.
-The least recently used files go when the folder holds more than it may.
+``ArrayCache``: what follows from a large graph is made once, not once a start. A file is found by what it was made
+from, so nothing is ever out of date. A damaged file is made anew (the zip format carries checksums), and so is one that
+was made for another name. Where the folder cannot be written to, nothing is kept. The least recently used files go when
+the folder holds more than it may.
+
+``LFUCache`` is the dynamic cache of GCR appendix B.1: what is asked for most stays, the rest is built on demand. The
+paper keeps whole KG-Tries by question; the automaton keeps sub-tries by entity, so that questions about different
+topics share what lies between them.
 """
 
 from __future__ import annotations
@@ -10,14 +15,20 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import threading
 import zipfile
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
 
 logger = logging.getLogger(__name__)
 Arrays = Mapping[str, NDArray[Any]]
@@ -55,7 +66,7 @@ class ArrayCache:
         return found
 
     def _write(self, file: Path, arrays: Arrays) -> None:
-        """Keep a file; written beside its place first, so that nobody ever finds half of it there."""
+        """Keep a file; it is written beside its place first, so that half a file is never found there."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".npz.part", delete=False) as stream:
@@ -105,3 +116,144 @@ def read_arrays(file: Path) -> Arrays | None:
     except (OSError, ValueError, KeyError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
         logger.warning("%s is damaged (%s); it is made anew.", file, error)
         return None
+
+
+# in memory ---------------------------------------------------------------------------------------
+
+
+class Sized(Protocol):
+    """Something that knows how much memory it takes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+        ...
+
+
+CacheEntry = TypeVar("CacheEntry", bound=Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheState:
+    """What a cache has done so far: look-ups, those served from it, entries, and their size in bytes."""
+
+    lookups: int
+    served: int
+    entries: int
+    size: int
+
+    @property
+    def hit_rate(self) -> float:
+        """Share of look-ups served from the cache, 0..1; 0 before the first."""
+        return self.served / self.lookups if self.lookups else 0.0
+
+
+class LFUCache(Generic[CacheEntry]):
+    """Keeps values up to a size; the least frequently used goes first, of equals the least recently used.
+
+    A value may grow while it is kept: it is measured again whenever it is asked for.
+
+    Safe to use from several threads; two that miss the same key at once both build it, and one is kept.
+
+    Args:
+        max_bytes: size of all kept values together.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._uses: dict[Hashable, int] = {}
+        self._sizes: dict[Hashable, int] = {}  # as last measured
+        self._by_uses: dict[int, OrderedDict[Hashable, CacheEntry]] = {}  # uses -> entries, oldest first
+        self._fewest = 1
+        self._lookups = self._served = self._size = 0
+        self._lock = threading.Lock()
+
+    @property
+    def state(self) -> CacheState:
+        """What it has done so far."""
+        with self._lock:
+            return CacheState(self._lookups, self._served, len(self._uses), self._size)
+
+    def get(self, key: Hashable, build: Callable[[], CacheEntry]) -> CacheEntry:
+        """The value kept under ``key``, else what ``build`` makes; a value larger than the cache is not kept."""
+        with self._lock:
+            self._lookups += 1
+            if key in self._uses:
+                self._served += 1
+                return self._touch(key)
+        value = build()
+        with self._lock:
+            if key not in self._uses and value.nbytes <= self.max_bytes:
+                self._make_room(value.nbytes)
+                self._uses[key] = self._fewest = 1
+                self._by_uses.setdefault(1, OrderedDict())[key] = value
+                self._measure(key, value)
+        return value
+
+    def _touch(self, key: Hashable) -> CacheEntry:
+        uses = self._uses[key]
+        value = self._take(key, uses)
+        if uses == self._fewest and uses not in self._by_uses:
+            self._fewest = uses + 1
+        self._uses[key] = uses + 1
+        self._by_uses.setdefault(uses + 1, OrderedDict())[key] = value
+        self._measure(key, value)
+        self._make_room(0)
+        return value
+
+    def _measure(self, key: Hashable, value: CacheEntry) -> None:
+        size = value.nbytes
+        self._size += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+
+    def _make_room(self, size: int) -> None:
+        """Let values go until one of this size fits."""
+        while self._size + size > self.max_bytes:
+            while self._fewest not in self._by_uses:
+                self._fewest += 1
+            key = next(iter(self._by_uses[self._fewest]))
+            self._take(key, self._fewest)
+            self._size -= self._sizes.pop(key)
+            del self._uses[key]
+
+    def _take(self, key: Hashable, uses: int) -> CacheEntry:
+        entries = self._by_uses[uses]
+        value = entries.pop(key)
+        if not entries:
+            del self._by_uses[uses]
+        return value
+
+
+Made = TypeVar("Made")
+
+
+class PerGraph(Generic[Made]):
+    """What ``make`` makes of each graph; safe to use from several threads, and no graph waits for another.
+
+    Args:
+        make: called once for a graph.
+    """
+
+    def __init__(self, make: Callable[[KnowledgeGraph], Made]) -> None:
+        self._make = make
+        self._made: WeakKeyDictionary[KnowledgeGraph, Made] = WeakKeyDictionary()
+        self._making: WeakKeyDictionary[KnowledgeGraph, threading.Lock] = WeakKeyDictionary()
+        self._tables = threading.Lock()  # of these two; nothing is made under it
+
+    def of(self, kg: KnowledgeGraph, make: Callable[[KnowledgeGraph], Made] | None = None) -> Made:
+        """What was made of a graph.
+
+        Args:
+            kg: the graph.
+            make: in place of the usual, for who asks first.
+        """
+        with self._tables:
+            making = self._making.setdefault(kg, threading.Lock())
+        with making:
+            with self._tables:
+                known = self._made.get(kg)
+            if known is None:
+                known = (make or self._make)(kg)
+                with self._tables:
+                    self._made[kg] = known
+            return known

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.arrays import Adjacency, ExtendedLabelTable, LabelTable
 from kgdemo.kg.graph import KnowledgeGraph, Triple, inverse_step_labels
-from kgdemo.kg.labels import ExtendedLabelTable, LabelTable
 
 ADD, REMOVE = "add", "remove"
 MAX_EDITS = 50

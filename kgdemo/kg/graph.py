@@ -20,8 +20,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.adjacency import Adjacency
-from kgdemo.kg.labels import LabelTable, fold
+from kgdemo.kg.arrays import Adjacency, LabelTable
+from kgdemo.kg.labels import fold
 from kgdemo.kg.literals import Literals
 from kgdemo.kg.path import Path, PathIds, is_detour, turns_back
 
@@ -139,7 +139,10 @@ class KnowledgeGraph:
         entities, entity_rank = LabelTable.ranked(entity_ids)
         relations, relation_rank = LabelTable.ranked(relation_ids)
         heads, between, tails = entity_rank[ids[:, 0]], relation_rank[ids[:, 1]], entity_rank[ids[:, 2]]
-        heads, between, tails = _unique_edges(heads, between, tails, len(entities), len(relations))
+        # one number for each edge: several times faster than unique rows
+        keys = (heads.astype(np.int64) * len(relations) + between) * len(entities) + tails
+        first = np.unique(keys, return_index=True)[1]
+        heads, between, tails = heads[first], between[first], tails[first]
         return cls(
             name,
             entities,
@@ -194,7 +197,7 @@ class KnowledgeGraph:
         return degree
 
     def degrees(self, entities: Sequence[int], directed: bool = False) -> list[int]:
-        """Number of steps from each of these entities; asked for at once, as a graph behind a store likes it."""
+        """Number of steps from each of these entities; one request where the graph is behind a store."""
         return [self.degree(entity, directed) for entity in entities]
 
     def known_degrees(self) -> NDArray[np.int64]:
@@ -206,11 +209,11 @@ class KnowledgeGraph:
         return self.degree(entity, directed) > 0
 
     def starts(self, topics: Sequence[int], hops: int, directed: bool = False) -> list[int]:
-        """Those of these entities that a search of so many hops can start from, for it is about to."""
+        """Those of these entities that a search of so many hops, which is about to begin, can start from."""
         return [topic for topic in topics if self.degree(topic, directed)]
 
     def expect(self, entities: NDArray[np.int32]) -> None:
-        """Hear that a search may go on from these entities: nothing to do for a graph that is all here."""
+        """Announce that a search may go on from these entities; a graph in memory need not know."""
 
     def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """The same entities in the order of their labels, which is that of their ids."""
@@ -293,11 +296,30 @@ class KnowledgeGraph:
             ValueError: ``end`` is not among the ends.
         """
         allowed = [self.steps_called(relation, directed) for relation in relations]
-        for straight in (True, False):
-            path = self._walk_back(layers, allowed, (end,), (), straight)
-            if path is not None:
-                return path
-        raise ValueError(f"no path over {', '.join(relations)} leads to entity {end}")
+        count = len(self.relations)
+
+        def walk_back(entities: tuple[int, ...], steps: tuple[int, ...], straight: bool) -> PathIds | None:
+            """The first path from the last of these entities, which are listed from the end, back to the topic."""
+            left = len(allowed) - len(steps)
+            if not left:
+                return PathIds(entities[::-1], steps[::-1])
+            taken, sources = self._row_towards(entities[-1], layers[left - 1], allowed[left - 1])
+            turned = np.where(taken < count, taken + count, taken - count)
+            fits = np.isin(turned, allowed[left - 1]) & np.isin(sources, layers[left - 1])
+            for place in np.flatnonzero(fits).tolist():
+                further, walked = (*entities, int(sources[place])), (*steps, int(turned[place]))
+                returns = left > 1 and further[-1] == layers[0][0]
+                if straight and (returns or turns_back(further, [self.relation_of(step) for step in walked])):
+                    continue
+                found = walk_back(further, walked, straight)
+                if found is not None:
+                    return found
+            return None
+
+        path = walk_back((end,), (), straight=True) or walk_back((end,), (), straight=False)
+        if path is None:
+            raise ValueError(f"no path over {', '.join(relations)} leads to entity {end}")
+        return path
 
     def paths_over(
         self, topic: int, relations: Sequence[str], directed: bool = False, limit: int = 20
@@ -389,41 +411,6 @@ class KnowledgeGraph:
             wanted[leading[:, 0]] = True
             found += map(tuple, leading.tolist())
         return found
-
-    def _walk_back(
-        self,
-        layers: Layers,
-        allowed: Sequence[Collection[int]],
-        entities: tuple[int, ...],
-        steps: tuple[int, ...],
-        straight: bool,
-    ) -> PathIds | None:
-        """The first path that leads from the last of these entities back to the topic.
-
-        Args:
-            layers: as in ``path_to``.
-            allowed: the steps of each hop.
-            entities: from the end backwards.
-            steps: between them, as walked towards the end.
-            straight: take no detour.
-        """
-        left = len(allowed) - len(steps)
-        if not left:
-            return PathIds(entities[::-1], steps[::-1])
-        count = len(self.relations)
-        taken, sources = self._row_towards(entities[-1], layers[left - 1], allowed[left - 1])
-        turned = np.where(taken < count, taken + count, taken - count)
-        fits = np.isin(turned, list(allowed[left - 1])) & np.isin(sources, layers[left - 1])
-        for place in np.flatnonzero(fits).tolist():
-            further = (*entities, int(sources[place]))
-            walked = (*steps, int(turned[place]))
-            returns = left > 1 and further[-1] == layers[0][0]
-            if straight and (returns or turns_back(further, [self.relation_of(step) for step in walked])):
-                continue
-            found = self._walk_back(layers, allowed, further, walked, straight)
-            if found is not None:
-                return found
-        return None
 
     def _row_towards(
         self, entity: int, layer: NDArray[np.int32], allowed: Collection[int]
@@ -566,16 +553,3 @@ def _first_seen() -> defaultdict[str, int]:
     ids: defaultdict[str, int] = defaultdict()
     ids.default_factory = ids.__len__
     return ids
-
-
-def _unique_edges(
-    heads: NDArray[np.int32],
-    relations: NDArray[np.int32],
-    tails: NDArray[np.int32],
-    entity_count: int,
-    relation_count: int,
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Drop repeated triples. One int64 key per edge is several times faster than unique rows."""
-    key = (heads.astype(np.int64) * max(relation_count, 1) + relations) * max(entity_count, 1) + tails
-    _, first = np.unique(key, return_index=True)
-    return heads[first], relations[first], tails[first]

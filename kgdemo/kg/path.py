@@ -41,7 +41,7 @@ class Path:
 
     @property
     def labels(self) -> list[str]:
-        """Entities and relations by turns, see ``from_labels``."""
+        """Entities and relations alternately, see ``from_labels``."""
         return [self.entities[0], *(label for _, *step in self.hops for label in step)]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a graph knows and what it does not: its relations counted, its hubs, and its holes.
+"""What a graph knows and what it does not: its relations counted, its hubs, its holes, and questions to begin with.
 
 A hole is a relation that is stated of some things of a kind and not of the others: *spouse* of 412 of 6,870 people. No
 path leads through a hole, whatever the truth is, so it tells where answers end.
@@ -6,7 +6,7 @@ path leads through a hole, whatever the truth is, so it tells where answers end.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from kgdemo.kg.graph import KnowledgeGraph
 HUBS = 12
 KINDS = 24
 RELATIONS = 400  # of the largest schemas only the relations with most facts
+_PREPOSITIONS = frozenset("about at by for from in into of on to under with".split())
+_ASKABLE = 60  # characters of a name that reads well in a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +87,39 @@ def x_ray(kg: KnowledgeGraph) -> XRay:
         tuple((kg.entities[entity], int(degrees[entity])) for entity in hubs if degrees[entity]),
         max(0, len(kg.relations) - RELATIONS),
     )
+
+
+def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:
+    """A few questions that the graph can answer, each about another entity and, while there are such, relation."""
+    found: dict[str, str] = {}
+    spare: dict[str, str] = {}
+    tails: dict[tuple[str, str], int] = defaultdict(int)
+    seen: set[str] = set()
+    for place, (head, relation, _) in enumerate(kg.triples()):
+        if place == 5000 or len(found) == limit:
+            break
+        tails[head, relation] += 1
+        if head in seen or tails[head, relation] > 1 or not reads_well(head) or not reads_well(relation):
+            continue
+        if relation in found:
+            spare.setdefault(head, question_about(head, relation))
+        else:
+            found[relation] = question_about(head, relation)
+            seen.add(head)
+    return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:limit]
+
+
+def question_about(head: str, relation: str) -> str:
+    """A question for the tails of a head and a relation, in the relation's own words."""
+    words = relation.replace("_", " ")
+    first = words.split()[0].lower()
+    if first.endswith("s") and not first.endswith("ss"):  # teaches, works at; a plural such as members passes too
+        return f"{head} {words} what?"
+    if words.split()[-1].lower() in _PREPOSITIONS:
+        return f"What is {head} {words}?"
+    return f"What is the {words} of {head}?"
+
+
+def reads_well(label: str) -> bool:
+    """Whether a label can stand in a question."""
+    return len(label) <= _ASKABLE and label.isprintable() and any(letter.isalpha() for letter in label)

@@ -23,9 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgdemo.constraint.automaton import KGAutomaton
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
 from kgdemo.constraint.base import FreeState, FreeText, Successors
-from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.facts import EditedFacts

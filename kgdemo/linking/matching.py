@@ -6,7 +6,7 @@ truman`` for Harry S. Truman, ``thames river`` for River Thames). ``fuzzy``: the
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -152,7 +152,8 @@ class Matcher:
     def _part(self, first: int, last: int, name: Name, spelt: Sequence[_Variant]) -> Match:
         written = tuple(variant.key for variant in spelt)
         weights = {word: self.index.rarity(word) * (_INITIAL if len(word) == 1 else 1) for word in name.words}
-        share = sum(weights.get(key, 0.0) for key in set(written)) / max(sum(weights.values()), 1e-9)
+        there = Counter(written) & Counter(name.words)  # *far away* is not all of Far Far Away
+        share = sum(weights[word] for word in there.elements()) / max(sum(weights[word] for word in name.words), 1e-9)
         likeness = min(variant.likeness for variant in spelt)
         inflected = any(variant.inflected for variant in spelt)
         return Match(first, last, name, MatchKind.PART, share, likeness, inflected, written)
@@ -167,7 +168,7 @@ class Matcher:
                 stretch, last = words[first : first + size], first + size
                 if (first, last) in whole or not may_be_misspelt(stretch):
                     continue
-                if size == 1 and (is_english(stretch[0]) or not self._kinds.isdisjoint(stretch[0].keys)):
+                if all(map(is_english, stretch)) or (size == 1 and not self._kinds.isdisjoint(stretch[0].keys)):
                     continue
                 if size not in (2, 3, 4) and unknown.isdisjoint(word.bare for word in stretch):
                     continue  # slips in words by themselves and in long titles mostly make a word that no name has

@@ -26,9 +26,8 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from kgdemo.kg import labels
-from kgdemo.kg.cache import ArrayCache, Arrays, key_of
+from kgdemo.kg.cache import ArrayCache, Arrays, PerGraph, key_of
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.per_graph import PerGraph
 from kgdemo.linking.words import all_ordinary, demonyms, name_text, name_words, other_names, without_article
 from kgdemo.models.courtesy import COURTESY
 

@@ -43,12 +43,12 @@ from kgdemo.methods.search_branch import (
     unconstrained_branch,
     ungrounded,
 )
-from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
+from kgdemo.models.base import JointTree, Reading, in_step, read_out
 from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges
-from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import PathReader, conjunctive_first, with_topics
+from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
+from kgdemo.ranking.graph_paths import PathReader, unseen_paths
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources
@@ -178,7 +178,7 @@ def _grounded(
         ranking: as in ``scorer.rank``.
         limit: how many paths to report (K).
         hops: of the longest path (L).
-        read_unseen: read paths over relations that the model was not trained on from the graph (``backoff``).
+        read_unseen: read paths over relations that the model was not trained on from the graph (``graph_paths``).
         believe: read what the model believes at the hops of the first path.
 
     Returns:

@@ -12,9 +12,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgdemo.constraint.automaton import KGAutomaton, reason
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
 from kgdemo.constraint.base import Constraint, FreeText, State
-from kgdemo.constraint.sub_tries import AutomatonState
 from kgdemo.constraint.triple_chains import TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, check_forced, continuations
@@ -34,8 +33,7 @@ from kgdemo.events import (
     TokenChoice,
 )
 from kgdemo.kg.path import Path
-from kgdemo.models.base import PathModel, TokenTree
-from kgdemo.models.joint_tree import JointTree, Reading, read_out
+from kgdemo.models.base import JointTree, PathModel, Reading, TokenTree, read_out
 from kgdemo.ranking.scorer import POOL
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings

@@ -23,7 +23,7 @@ class Usage:
         tokens_in, tokens_out: the endpoint's count where it gives one, else words.
         calls: how often it was asked, because of faults that passed.
         restarts: how often the reply began anew; the pieces before the last restart are void.
-        finish: why it ended, in the protocol's words: ``stop``, ``length`` where it was cut; empty where nobody says.
+        finish: why it ended, in the protocol's words: ``stop``, ``length`` where it was cut; empty if unknown.
     """
 
     tokens_in: int = 0
@@ -61,8 +61,8 @@ class ChatModel(Protocol):
         Args:
             prompt: what is asked.
             usage: filled in; its ``restarts`` grows where a reply broke off and begins anew.
-            temperature: 0 for the likeliest reply; not heard by a model that does not sample.
-            schema: JSON schema of the reply; not heard by a model that does not keep to one.
+            temperature: 0 for the likeliest reply; ignored by a model that does not sample.
+            schema: JSON schema of the reply; ignored by a model that does not keep to one.
 
         Raises:
             EndpointError: the model cannot be reached or answers nonsense.

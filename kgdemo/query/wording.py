@@ -300,6 +300,14 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
 )
 _SAID_AT_EASE = (
     (re.compile(r"^(?P<who>who|what) (?P<x>the .+) (?P<be>was|is|were|are)$", re.IGNORECASE), r"\g<who> \g<be> \g<x>"),
+    # *how tall is Hyperion, that giant redwood tree?*
+    (
+        re.compile(
+            r"^(?P<q>(?i:how|when|where|what|who)\b[^,?]* [A-Z][\w'’-]*), (?:that|the|this|an?) "
+            r"(?:(?!(?:is|was|are|were|did|does|who|which|that|or|and)\b)[\w'’-]+ ?){1,6}\?*$"
+        ),
+        r"\g<q>",
+    ),
     # *there's this film with a boy who is left at home, what's it called*
     (
         re.compile(
@@ -380,7 +388,8 @@ _BOTH_NUMBERED = re.compile(  # *the First or the Second World War*
     re.IGNORECASE,
 )
 _CANNOT_FLY = re.compile(
-    r"\b(?P<birds>birds?)(?P<where> (?:from|of|in) [\w ]+?)?,? (?:that|which|who) (?:can't|cannot|can not|don't) fly\b",
+    r"\b(?P<birds>birds?)(?P<where> (?:from|of|in) [\w ]+?)?,? (?:(?:that|which|who) )?"
+    r"(?:can't|cannot|can not|don't|are unable to|aren't able to) fly\b",
     re.I,
 )
 _HAS_GOT = re.compile(r"\b(?P<many>how many .+?) (?:has|have) (?P<x>.+?)(?: normally| usually)? got\b", re.IGNORECASE)
@@ -395,6 +404,13 @@ _BIRTHPLACE = re.compile(
     r"(?=[?.! ]*$)",
     re.IGNORECASE,
 )
+_BIRTH_DATE = re.compile(
+    r"^(?:please )?(?:what(?: is|['’]s| was) |tell me |give me )?(?:the )?"
+    r"(?:(?:date of birth|birth ?date|birth ?day|birth ?year) of (?P<x>[^?]+?)"
+    r"|(?P<owner>[^?]+?)['’]s (?:date of birth|birth ?date|birth ?day|birth ?year))(?=[?.! ]*$)",
+    re.IGNORECASE,
+)
+_PASS_AWAY, _PASSES_AWAY = (re.compile(rf"\b{word} away\b", re.IGNORECASE) for word in ("pass", "pass(?:ed|es)"))
 _IN_DEGREES = re.compile(  # a value is given in the unit that the graph has, and as it is at sea level
     r"(?<=\w) (?:at sea level"
     r"|at (?:normal|standard) pressure|\((?:normal|standard) pressure\)|on average)(?= |[?.! ]*$)",
@@ -439,6 +455,8 @@ def in_plain_verbs(text: str) -> str:
         text,
         flags=re.IGNORECASE,
     )
+    text = _BIRTH_DATE.sub(lambda said: f"when was {said['x'] or said['owner']} born", text)
+    text = _PASSES_AWAY.sub("died", _PASS_AWAY.sub("die", text))
     text = _BIRTHPLACE.sub(lambda said: f"where was {said['x'] or said['owner']} born", text)
     text = _IN_DEGREES.sub("", text)
     text = _CAR_MAKERS.sub(

@@ -27,10 +27,8 @@ from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken, with_article
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.models.embedding import embedding_cache
-from kgdemo.models.joint_tree import JointTree, Reading, in_step, read_out
-from kgdemo.models.prompt_style import path_sentence, unseen_labels
+from kgdemo.models.base import PROMPT_END, JointTree, Reading, in_step, read_out
+from kgdemo.models.prompt_style import unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.parser import BETWEEN_WALKS, NONE, parser, value_of_year, with_placeholders
 from kgdemo.query.query import Query
@@ -39,9 +37,9 @@ from kgdemo.reasoners.base import Evidence, Resources
 
 BIAS = "bias"
 RELIABILITY_FILE = "reliability.json"  # beside a model's weights, see ``lab.training.reliability``
-_MIN_LOG_PROB = -15.0  # less says nothing more
+_MIN_LOG_PROB = -15.0  # lower values are clipped
 _STEM = 6  # letters: direct|ed, direct|or
-_MUCH_LIKELIER = 6.0  # more says nothing more
+_MUCH_LIKELIER = 6.0  # higher values are clipped
 _LIKELY = 0.5  # probability from which the model means the relations of a path
 
 
@@ -55,7 +53,7 @@ class AbstentionFeatures:
             trained on.
         held_relations: how much of what the model looks for the entities of the path have, as a logarithm, summed over
             the hops; small where what is asked for is missing. See ``relation_beliefs``. A relation that the model was
-            not trained on says nothing here.
+            not trained on is left out.
         type_match: 1 where the path's end is of a type that the question asks for, -1 where it is of another, else 0.
         learned_similarity: of the question to the relations, as learned beside the model; 0 without.
         asked_otherwise: by how much the likeliest plan for the words is likelier than the walk along the path, as a
@@ -68,11 +66,6 @@ class AbstentionFeatures:
     type_match: float
     learned_similarity: float
     asked_otherwise: float
-
-
-def refusal(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AnswerFinal | None:
-    """The answer that says there is none, and why; None where the paths are trusted. See ``abstained``."""
-    return next((event for event in abstained(query, evidence, resources) if isinstance(event, AnswerFinal)), None)
 
 
 def abstained(
@@ -94,7 +87,7 @@ def abstained(
     if style.abstention is None or not evidence or not judges(resources):
         return
     beliefs = relation_beliefs(query, evidence[0].path, resources) if beliefs is None else beliefs
-    features = _features(query, evidence[0], beliefs, resources)
+    features = abstention_features(query, evidence[0], beliefs, resources)
     odds = abstention_log_odds(features, style.abstention)
     if odds <= 0 or _meets(evidence[0], features) or _in_so_many_words(query, evidence[0], features):
         yield Answerability(round(odds, 3))
@@ -127,7 +120,7 @@ def _in_so_many_words(query: Query, first: Evidence, features: AbstentionFeature
 
 
 def judges(resources: Resources) -> bool:
-    """Whether it is for these weights to say that no path answers."""
+    """Whether the model has weights for abstention that hold for this graph, and no language model judges instead."""
     fitted = resources.model.style.abstention is not None and applies(resources)
     return fitted and not resources.reasoner.is_language_model
 
@@ -185,42 +178,22 @@ def _lacking(
     return "", ""
 
 
-def abstention_features(query: Query, evidence: Sequence[Evidence], resources: Resources) -> AbstentionFeatures:
-    """The features of a question's ranked paths, of which there is at least one."""
-    first = evidence[0]
-    return _features(query, first, relation_beliefs(query, first.path, resources), resources)
-
-
-def _features(
+def abstention_features(
     query: Query, first: Evidence, beliefs: Sequence[RelationBelief], resources: Resources
 ) -> AbstentionFeatures:
-    unseen = unseen_labels(resources.kg, resources.model.style.relations)
+    """The features of a question's first path; ``beliefs`` are its ``relation_beliefs``."""
+    style, kg = resources.model.style, resources.kg
+    unseen = unseen_labels(kg, style.relations)
+    scorer = PathScorer(query, kg, resources.embedder, style.ranking, unseen, style.backoff, style.similarity)
+    ranked = scorer.features(first.path, first.relation_score, known_likelihood=0.0)
     known = [belief for belief, relation in zip(beliefs, first.path.relations, strict=True) if relation not in unseen]
     return AbstentionFeatures(
-        first_log_prob=max(_MIN_LOG_PROB, min(0.0, _log_prob(query, first, unseen, resources))),
+        first_log_prob=max(_MIN_LOG_PROB, min(0.0, ranked.likelihood)),
         held_relations=sum(belief.held_log_prob for belief in known),
-        type_match=_type_match(query, first.path.end, resources.kg),
-        learned_similarity=_similarity(query, first.path, resources),
+        type_match=_type_match(query, first.path.end, kg),
+        learned_similarity=ranked.learned_similarity,
         asked_otherwise=_asked_otherwise(query, first.path, resources),
     )
-
-
-def _log_prob(query: Query, first: Evidence, unseen: frozenset[str], resources: Resources) -> float:
-    """The log-probability of the path's relations, backed off where the model was not trained on one of them."""
-    style, kg = resources.model.style, resources.kg
-    if style.backoff is None or unseen.isdisjoint(first.path.relations):
-        return first.relation_score
-    scorer = PathScorer(query, kg, resources.embedder, style.ranking, unseen, style.backoff, style.similarity)
-    return scorer.features(first.path, first.relation_score, known_likelihood=0.0).likelihood
-
-
-def _similarity(query: Query, path: Path, resources: Resources) -> float:
-    """See ``AbstentionFeatures``."""
-    similarity = resources.model.style.similarity
-    question, relations = embedding_cache(resources.embedder).vectors([query.text, path_sentence(path.relations)])
-    if similarity is None or len(similarity.question) != len(question):
-        return 0.0
-    return float(similarity.of(question, relations[None])[0])
 
 
 def _asked_otherwise(query: Query, path: Path, resources: Resources) -> float:
@@ -261,7 +234,7 @@ def _type_match(query: Query, end: str, kg: KnowledgeGraph) -> float:
 
 _NEGLIGIBLE = -7.0  # log-odds against the best one from which a beginning is not read on
 _WIDEST = 16  # beginnings read on at a time
-_MIN_SHARE = 1e-6  # less says nothing more
+_MIN_SHARE = 1e-6  # lower values are clipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,20 +253,11 @@ class RelationBelief:
     held_log_prob: float
 
 
-def relation_beliefs(
-    query: Query, path: Path, resources: Resources, tree: TokenTree | None = None
-) -> list[RelationBelief]:
-    """What the model believes at each hop of a path, given what stands before it.
-
-    Args:
-        query: what is asked.
-        path: one of the graph.
-        resources: for the model and the graph in its tokens.
-        tree: of the model's prompt for this question, where it has been read before.
-    """
+def relation_beliefs(query: Query, path: Path, resources: Resources) -> list[RelationBelief]:
+    """What the model believes at each hop of a path of the graph, given what stands before it."""
     model = resources.model
-    tree = tree or model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
-    return read_out(believing(path, resources, JointTree.of(tree)))
+    tree = model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
+    return read_out(believing(path, resources, JointTree(tree)))
 
 
 def believing(path: Path, resources: Resources, tree: JointTree) -> Reading[list[RelationBelief]]:

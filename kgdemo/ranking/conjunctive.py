@@ -27,20 +27,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
-from kgdemo.constraint.sub_tries import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
-from kgdemo.decoding.searches import topic_log_probs
 from kgdemo.kg.graph import Layers
-from kgdemo.kg.path import PathIds
-from kgdemo.models.base import PROMPT_END, TokenTree
-from kgdemo.ranking.scorer import PathScorer, RankedPath, rank, relation_score
+from kgdemo.ranking.graph_paths import PathReader
+from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 
 CONTEXT = math.log(0.02)  # people seldom name an entity that says nothing of the answer
 MAX_GROUPS = 8  # of a topic, best first; weaker ones could not outweigh ``CONTEXT``
-_BATCH = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
 Key = tuple[int, tuple[str, ...], int]  # topic, relations, end
 
 
@@ -138,6 +133,28 @@ def with_topics(graph: TokenGraph, finished: Sequence[Hypothesis]) -> list[Hypot
     return [replace(h, score=h.score + prior[h.state.paths[0].entities[0]]) for h in finished]
 
 
+def topic_log_probs(labels: Sequence[Sequence[int]], log_probs: Sequence[Sequence[float]]) -> list[float]:
+    """How likely the model is to start from each topic, of those there are: normalised wherever labels part.
+
+    Args:
+        labels: token ids of each topic's label.
+        log_probs: their full-vocabulary log-probabilities, as many.
+    """
+    totals = []
+    for own, own_log_probs in zip(labels, log_probs, strict=True):
+        total = 0.0
+        for depth, log_prob in enumerate(own_log_probs):
+            rivals = {
+                label[depth]: row[depth]
+                for label, row in zip(labels, log_probs, strict=True)
+                if len(label) > depth and list(label[:depth]) == list(own[:depth])
+            }
+            peak = max(rivals.values())
+            total += log_prob - peak - math.log(sum(math.exp(rival - peak) for rival in rivals.values()))
+        totals.append(total)
+    return totals
+
+
 def conjunctive_first(
     graph: TokenGraph,
     finished: Sequence[Hypothesis],
@@ -226,109 +243,6 @@ def _lead(
     return [by_key[key] for answer in whole for key in keys[answer]]
 
 
-class PathReader:
-    """Gives paths that were read from the graph the model's log-probabilities.
-
-    Args:
-        graph: the tokenised graph.
-        tree: of the question's prompt.
-        longest: tokens that a path may have, as in the search; a longer one may not fit the model beside its prompt.
-
-    Attributes:
-        left_out: how many paths were too long.
-    """
-
-    def __init__(self, graph: TokenGraph, tree: TokenTree, longest: int) -> None:
-        self.graph = graph
-        self.tree = tree
-        self.longest = longest
-        self.left_out = 0
-
-    def read(self, paths: Sequence[PathIds]) -> list[RankedPath | None]:
-        """Score paths; None stands for one that is too long. What paths have in common is read once."""
-        spelled = [_tokens(self.graph, path, self.longest) for path in paths]
-        self.left_out += spelled.count(None)
-        trie = _TokenTrie()
-        ways = [None if tokens is None else trie.add(tokens) for tokens in spelled]
-        log_probs, in_tree = self._log_probs(trie)
-        found: list[RankedPath | None] = []
-        for path, tokens, way in zip(paths, spelled, ways, strict=True):
-            if tokens is None or way is None:
-                found.append(None)
-                continue
-            own = [log_probs[node] for node in way]
-            state = AutomatonState((Position(Segment.DONE, _path_node(path)),))
-            hypothesis = Hypothesis(tokens, tuple(own), state, in_tree[trie.parents[way[-1]]], sum(own))
-            score = relation_score(self.graph, path, own)
-            found.append(RankedPath(path, hypothesis, sum(own), score, read=True))
-        return found
-
-    def _log_probs(self, trie: _TokenTrie) -> tuple[list[float], dict[int, int]]:
-        """The log-probability of each token of a trie behind those before it, and its inner nodes' ids in the tree."""
-        inner = [node for node, following in enumerate(trie.following) if following]
-        in_tree = {PROMPT_END: PROMPT_END, **{node: self.tree.size + place for place, node in enumerate(inner)}}
-        log_probs = [0.0] * len(trie.tokens)
-
-        def note(following: Sequence[int], row: Tensor) -> None:
-            values = row[[trie.tokens[node] for node in following]].tolist()
-            for node, value in zip(following, values, strict=True):
-                log_probs[node] = value
-
-        note(trie.first, self.tree.prompt_log_probs())
-        for start in range(0, len(inner), _BATCH):
-            part = inner[start : start + _BATCH]
-            parents = [in_tree[trie.parents[node]] for node in part]
-            _, rows = self.tree.extend(parents, [trie.tokens[node] for node in part])
-            for node, row in zip(part, rows, strict=True):
-                note(trie.following[node], row)
-        return log_probs, in_tree
-
-
-class _TokenTrie:
-    """Token sequences that share their beginnings; memory grows with the number of different tokens in them.
-
-    Attributes:
-        parents: of each node the node before it, ``PROMPT_END`` where there is none; parents have lower numbers.
-        tokens: of each node.
-        following: the nodes behind each node.
-        first: the nodes that sequences begin with.
-    """
-
-    def __init__(self) -> None:
-        self.parents: list[int] = []
-        self.tokens: list[int] = []
-        self.following: list[list[int]] = []
-        self.first: list[int] = []
-        self._nodes: dict[tuple[int, int], int] = {}
-
-    def add(self, tokens: Sequence[int]) -> list[int]:
-        """Take in a sequence; its nodes."""
-        way, parent = [], PROMPT_END
-        for token in tokens:
-            node = self._nodes.setdefault((parent, token), len(self.tokens))
-            if node == len(self.tokens):
-                self.parents.append(parent)
-                self.tokens.append(token)
-                self.following.append([])
-                (self.first if parent == PROMPT_END else self.following[parent]).append(node)
-            way.append(node)
-            parent = node
-        return way
-
-
 def _key(graph: TokenGraph, path: RankedPath) -> Key:
     ids = path.ids
     return ids.entities[0], graph.kg.said(ids.steps), ids.entities[-1]
-
-
-def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] | None:
-    """A path as the model writes it, end mark included; None where that is more than ``longest`` tokens."""
-    tokens = tuple(token for piece in graph.spelled(path) for token in piece)
-    return tokens if len(tokens) <= longest else None
-
-
-def _path_node(path: PathIds) -> PathNode:
-    node = PathNode(path.entities[0])
-    for number, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True), 1):
-        node = PathNode(entity, step, node, number)
-    return node

@@ -262,15 +262,13 @@ def _group(graph: TokenGraph, own: Sequence[RankedPath], likelihood: float, deto
         scorer.features(graph.kg.labelled(path.ids), likelihood, known_score(graph, path, scorer)) for path in different
     ]
     score, best = max(((f.score(scorer.weights), f) for f in features), key=lambda pair: pair[0])
-    lifted = [_lifted(path, best.likelihood - likelihood) for path in different]
+    backed_off = best.likelihood - likelihood  # 0 where the model knows the relations
     weighed = tuple((name, weight * getattr(best, name)) for name, weight in scorer.weights.items())
-    return Group(tuple(replace(path, rank_score=score, weighed=weighed) for path in lifted), best, score, detour)
-
-
-def _lifted(path: RankedPath, backed_off: float) -> RankedPath:
-    """With the likelihood that its group got by backing off; 0 where the model knows the relations."""
-    hypothesis = path.hypothesis
-    return replace(path, hypothesis=replace(hypothesis, score=hypothesis.score + backed_off))
+    paths = []
+    for path in different:
+        hypothesis = replace(path.hypothesis, score=path.hypothesis.score + backed_off)
+        paths.append(replace(path, hypothesis=hypothesis, rank_score=score, weighed=weighed))
+    return Group(tuple(paths), best, score, detour)
 
 
 def _shown(groups: Sequence[Group], limit: int) -> list[RankedPath]:

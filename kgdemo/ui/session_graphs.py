@@ -23,8 +23,9 @@ from kgdemo.facts import EditedFacts, Facts, StatedFacts
 from kgdemo.kg.edits import ADD, MAX_EDITS, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.catalogue import build_graph
-from kgdemo.kg.io.formats import PASTED, read_upload, starters
+from kgdemo.kg.io.formats import PASTED, read_upload
 from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.xray import starters
 from kgdemo.pipeline import Pipeline
 from kgdemo.view.escape import visible
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, NextQuestions, PathFound, RunFailed, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io.formats import question_about, reads_well, starters
 from kgdemo.kg.labels import fold
 from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.xray import question_about, reads_well, starters
 
 LIMIT = 3
 _BESIDE = 6  # neighbours that are asked about where an entity itself gives too few questions

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.decoding.beam import continuations
 from kgdemo.lab.benchmarks.synthetic import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
-from kgdemo.models.base import TokenTree
-from kgdemo.models.joint_tree import JointTree, read_out
+from kgdemo.models.base import JointTree, TokenTree, read_out
 
 __all__ = [
     "CORPUS",

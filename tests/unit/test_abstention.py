@@ -17,16 +17,17 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
 from kgdemo.lab.training.abstention import NAMES, LabelledFeatures, calibrate
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, JointTree, extend_chain, read_out
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand
 from kgdemo.ranking import abstention
 from kgdemo.ranking.abstention import (
     AbstentionFeatures,
     RelationBelief,
+    abstained,
     abstention_features,
     abstention_log_odds,
-    refusal,
+    believing,
     relation_beliefs,
 )
 from kgdemo.reasoners.base import Evidence, Resources
@@ -55,12 +56,14 @@ def made_up(count: int, overlap: float) -> list[LabelledFeatures]:
 
 def features_of(question: str, topics: list[str], evidence: list[Evidence]) -> AbstentionFeatures:
     """The features of a question in the film world."""
-    return abstention_features(understand(question, topics, WORLD.kg), evidence, WORLD)
+    query = understand(question, topics, WORLD.kg)
+    return abstention_features(query, evidence[0], relation_beliefs(query, evidence[0].path, WORLD), WORLD)
 
 
 def refused(question: str, resources: Resources) -> AnswerFinal | None:
     """The refusal of a question about Inception whose only path leads to its director."""
-    return refusal(understand(question, ["Inception"], resources.kg), [DIRECTED], resources)
+    events = abstained(understand(question, ["Inception"], resources.kg), [DIRECTED], resources)
+    return next((event for event in events if isinstance(event, AnswerFinal)), None)
 
 
 def test_the_first_path_gives_the_features():
@@ -80,11 +83,11 @@ def test_beliefs_read_in_the_tree_of_the_search_are_the_same_and_no_prompt_is_re
     query = understand("where was the director of Inception born", ["Inception"], WORLD.kg)
     model = WORLD.model
     tree = model.tree(model.style.encode(model.label_tokens, query.text, query.topics, query.topic_types))
-    tree.follow(PROMPT_END, [5, 6, 7])  # the search has been here
+    extend_chain(tree, PROMPT_END, [5, 6, 7])  # the search has been here
     alone = relation_beliefs(query, path, WORLD)
     made: list[object] = []
     monkeypatch.setattr(type(model), "tree", lambda *_: made.append(_))
-    for own, before in zip(relation_beliefs(query, path, WORLD, tree), alone, strict=True):
+    for own, before in zip(read_out(believing(path, WORLD, JointTree(tree))), alone, strict=True):
         assert own.wanted == before.wanted
         assert own.wanted_log_prob == pytest.approx(before.wanted_log_prob, abs=1e-4)
         assert own.held_log_prob == pytest.approx(before.held_log_prob, abs=1e-4)
@@ -114,10 +117,10 @@ def test_beliefs_are_shares_among_what_is_stated_of_such_things():
             if label not in possible:
                 continue
             tree, tokens = model.tree(prompt), [*graph.steps.row(step).tolist(), arrow[0]]
-            nodes, row = tree.follow(PROMPT_END, before)
+            nodes, row = extend_chain(tree, PROMPT_END, before)
             log_prob = float(row[tokens[0]])
             for token, following in pairwise(tokens):
-                nodes, row = tree.follow(nodes[-1], [token])
+                nodes, row = extend_chain(tree, nodes[-1], [token])
                 log_prob += float(row[following])
             shares[label] = np.exp(log_prob)
         total = sum(shares.values())

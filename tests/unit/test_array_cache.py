@@ -18,7 +18,8 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.cache import ArrayCache, read_arrays
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io import catalogue
-from kgdemo.kg.io.catalogue import open_graph, save
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.saved import save
 from kgdemo.linking import names
 from kgdemo.linking.names import FuzzyNames, NameIndex
 from kgdemo.pipeline import Pipeline

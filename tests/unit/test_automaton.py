@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
 from kgdemo.constraint.token_graph import CACHE_BYTES, TokenGraph
+from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import PathIds
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
@@ -102,7 +103,8 @@ def test_every_step_narrows_the_paths_left():
 def test_sub_tries_stay_within_the_cache():
     triples = [(f"e{i}", "next", f"e{i + 1}") for i in range(50)]
     kg = KnowledgeGraph.from_triples(triples)
-    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()), cache_bytes=5000)
+    graph = TokenGraph(kg, LabelTokens(byte_level_tokenizer()))
+    graph.sub_tries = LFUCache(5000)
     automaton = KGAutomaton(graph, [kg.entities.find("e0")], 1)
     for entity in range(len(kg.entities)):
         automaton.sub_trie(entity)

@@ -16,8 +16,8 @@ from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.causal import EMBEDDED_FOLDER
 from kgdemo.models.prompt_style import PromptStyle, read_relations, unseen_labels, write_relations
 from kgdemo.query.query import understand
-from kgdemo.ranking import backoff
-from kgdemo.ranking.backoff import nearest_unseen, nearness
+from kgdemo.ranking import graph_paths
+from kgdemo.ranking.graph_paths import nearest_unseen, nearness
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, PathScorer, coverage, path_words
 from kgdemo.reasoners.base import Resources
 from tests.helpers.reasoning import FILMS, SpellingEmbedder, ask, film_world, of
@@ -137,7 +137,7 @@ def test_of_a_graph_with_too_many_relations_single_hops_are_read(monkeypatch):
     asked = (resources.token_graph, resources.kg.entities.find("Inception"), scorer, set(), 30, 3)
     hops = [len(ids.steps) for ids in nearest_unseen(*asked)]
     assert set(hops) == {1, 2}
-    monkeypatch.setattr(backoff, "_STEPS", 2)
+    monkeypatch.setattr(graph_paths, "_STEPS", 2)
     assert [len(ids.steps) for ids in nearest_unseen(*asked)] == [1, 1]
 
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.bert import LeanBert
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.models.token_tree import PooledTokenTree
@@ -59,7 +59,7 @@ def test_the_lens_on_the_last_layer_is_what_the_model_itself_says(bidirectional,
     tokens = data.draw(st.lists(token, min_size=0, max_size=6))
     lens = model.reader.model.logit_lens(prompt, tokens, bidirectional)
     tree = PooledTokenTree(model.reader, prompt, bidirectional)
-    expected = tree.follow(PROMPT_END, tokens)[1] if tokens else tree.prompt_log_probs()
+    expected = extend_chain(tree, PROMPT_END, tokens)[1] if tokens else tree.prompt_log_probs()
     assert lens.shape == (model.model.config.num_hidden_layers + 1, model.vocabulary)
     assert torch.allclose(lens[-1], expected, atol=1e-5)
     assert torch.allclose(lens.exp().sum(dim=-1), torch.ones(len(lens)), atol=1e-4)

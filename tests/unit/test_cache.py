@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.strategies import graphs
@@ -31,7 +31,7 @@ class Block:
     limit=st.integers(1, 25),
 )
 def test_it_does_what_a_list_searched_from_end_to_end_would(sizes, asked, limit):
-    cache: Cache[Block] = Cache(limit)
+    cache: LFUCache[Block] = LFUCache(limit)
     kept: list[tuple[int, int, int]] = []  # (uses, when, key), the oracle
     served = 0
     for when, key in enumerate(asked):
@@ -60,7 +60,7 @@ def test_what_grows_while_it_is_kept_is_measured_again():
     class Growing:
         nbytes: int
 
-    cache: Cache[Growing] = Cache(10)
+    cache: LFUCache[Growing] = LFUCache(10)
     one = cache.get("one", lambda: Growing(2))
     cache.get("two", lambda: Growing(6))
     one.nbytes = 5
@@ -84,7 +84,7 @@ def test_visited_nodes_count_as_memory():
 
 
 def test_a_fresh_cache_has_served_nothing():
-    assert Cache(10).state.hit_rate == 0.0
+    assert LFUCache(10).state.hit_rate == 0.0
 
 
 def test_questions_share_sub_tries():

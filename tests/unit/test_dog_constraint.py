@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.base import MarkWatch
 from kgdemo.constraint.label_tokens import PATH_START, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, QueryGraph, TripleTokens, TripleTrie
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, MarkWatch, QueryGraph, TripleTokens, TripleTrie
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path

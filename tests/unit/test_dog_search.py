@@ -40,8 +40,8 @@ def test_a_search_behind_text_is_a_search_in_a_longer_prompt():
     for left, right in zip(there, anew, strict=True):
         assert [h.tokens for h in left.live] == [h.tokens for h in right.live]
         assert [h.score for h in left.live] == pytest.approx([h.score for h in right.live], abs=1e-3)
-    assert writer.at(behind).node != PROMPT_END
-    assert writer.at(()).node == PROMPT_END
+    assert writer.behind(behind).root != PROMPT_END
+    assert writer.behind(()).root == PROMPT_END
 
 
 def test_greedy_search_takes_the_most_probable_allowed_token():

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from kgdemo.cli import main
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
 from kgdemo.constraint.hub_index import open_hubs, write_hubs
-from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.sub_tries import FEW
+from kgdemo.constraint.label_tokens import FEW, LabelTokens
 from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
 from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io import catalogue
-from kgdemo.kg.io.catalogue import load, open_graph, save
+from kgdemo.kg.io import saved
+from kgdemo.kg.io.catalogue import open_graph
+from kgdemo.kg.io.saved import load, save
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
@@ -211,7 +211,7 @@ def test_an_index_that_does_not_fit_is_done_without(
 def test_the_index_is_written_when_a_large_graph_is_saved(
     tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(catalogue, "LARGE", 3)
+    monkeypatch.setattr(saved, "LARGE", 3)
     file, folder = tmp_path / "hub.tsv", tmp_path / "saved"
     file.write_text("".join(f"entry {i}\tin\tHub\n" for i in range(MAX_ENDS + 100)), "utf-8")
     assert main(["kg", "save", str(file), "--out", str(folder)]) == 0

@@ -15,8 +15,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search, continuations
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.models.base import PROMPT_END
-from kgdemo.models.joint_tree import JointTree, in_step, read_out
+from kgdemo.models.base import PROMPT_END, JointTree, in_step, read_out
 from tests.helpers.models import greedy_continuations, random_model
 from tests.helpers.strategies import graphs
 from tests.unit.test_look_ahead import finish, shape

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.query.query import types_of
 from kgdemo.ui.stage import layers_record
@@ -26,7 +26,7 @@ def test_the_last_layer_says_what_the_search_was_told():
     model = CausalModel.load(EMBEDDED)
     tokens = model.label_tokens.plain("the magic flute")
     prompt = model.style.encode(model.label_tokens, QUESTION, TOPICS, types_of(TOPICS, KG))
-    expected = model.tree(prompt).follow(PROMPT_END, tokens)[1]
+    expected = extend_chain(model.tree(prompt), PROMPT_END, tokens)[1]
     first, second = torch.topk(expected, 2).indices.tolist()
     asked = {"question": QUESTION, "topics": TOPICS, "tokens": tokens, "taken": second}
     told = layers_record(model, KG, {**asked, "forbidden": model.token_text(first)}, 300)

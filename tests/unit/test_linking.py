@@ -315,7 +315,7 @@ def test_the_embedder_loads_nothing_before_it_is_asked(monkeypatch: pytest.Monke
     def no_loading(self: SentenceEmbedder) -> None:
         raise AssertionError("loaded")
 
-    monkeypatch.setattr(SentenceEmbedder, "_load", no_loading)
+    monkeypatch.setattr(SentenceEmbedder, "_loaded", no_loading)
     embedder = SentenceEmbedder()
     with pytest.raises(AssertionError, match="loaded"):
         embedder.encode(["now"])

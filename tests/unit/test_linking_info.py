@@ -11,8 +11,9 @@ from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.io.catalogue import open_graph, save
+from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.entities import EntityRow, entity_rows, read_entity_info
+from kgdemo.kg.io.saved import save
 from kgdemo.linking.linker import EntityLinker
 
 HEADER = "mid\tlabel\tfreebase_name\twikidata_label\twikidata_id\tdescription\n"

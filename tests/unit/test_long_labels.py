@@ -16,7 +16,7 @@ from kgdemo.kg.path import PathIds
 from kgdemo.models.base import PROMPT_END
 from kgdemo.models.token_tree import PooledTokenTree
 from kgdemo.pipeline import Pipeline
-from kgdemo.ranking.conjunctive import PathReader
+from kgdemo.ranking.graph_paths import PathReader
 from kgdemo.settings import Settings
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import of

@@ -69,7 +69,7 @@ def test_beams_without_hope_are_not_read_and_change_nothing(triples, seed, beams
     trees = [TableTree(len(label_tokens.tokenizer), seed) for _ in range(2)]
     steps, found = finish(beam_search(trees[0], automaton, limits))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(beam, "without_hope", lambda choices, live, *_: (choices, live))
+        patch.setattr(beam, "prune_hopeless", lambda choices, live, *_: (choices, live))
         every, expected = finish(beam_search(trees[1], automaton, limits))
     # all of a path but its place in the tree, where the other search has more rows before it
     assert [replace(h, node=0) for h in found] == [replace(h, node=0) for h in expected]

@@ -12,17 +12,26 @@ from rapidfuzz.distance import OSA
 
 from kgdemo import events
 from kgdemo.errors import UserError
+from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.base import METER, Meter, Store
 from kgdemo.kg.stores.cypher import CypherStore
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.opening import StoreFacts
-from kgdemo.kg.stores.patterns import RDFS_LABEL, Patterns, SparqlProfile, as_iri
+from kgdemo.kg.stores.patterns import (
+    RDFS_LABEL,
+    SEARCHES,
+    SPELLINGS,
+    Patterns,
+    SparqlProfile,
+    as_iri,
+    found_by,
+    one_slip_from,
+    words_to_look_for,
+)
 from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
-from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by, one_slip_from, words_to_look_for
 from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings

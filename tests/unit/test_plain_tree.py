@@ -16,7 +16,7 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.token_tree import PlainTokenTree, PooledTokenTree, fits_pool
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
@@ -91,5 +91,5 @@ def test_texts_that_another_begins_with_are_read_once():
     tree = model.tree([1, 2, 3])
     nodes, rows = tree.extend([PROMPT_END, 0, 1, 0], [4, 5, 6, 7])
     assert (nodes, tree.size, tree.calls) == ([0, 1, 2, 3], 4, 1)
-    _, again = model.tree([1, 2, 3]).follow(PROMPT_END, [4, 5, 6])
+    _, again = extend_chain(model.tree([1, 2, 3]), PROMPT_END, [4, 5, 6])
     assert torch.allclose(rows[2], again, atol=1e-5)

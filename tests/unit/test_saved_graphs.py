@@ -16,9 +16,9 @@ from kgdemo.cli import main
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, write_index
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io import building, catalogue
-from kgdemo.kg.io.building import build_arrays
-from kgdemo.kg.io.catalogue import load, open_facts, open_graph, save, save_source
+from kgdemo.kg.io import saved as saved_graphs
+from kgdemo.kg.io.catalogue import open_facts, open_graph, save_source
+from kgdemo.kg.io.saved import build_arrays, load, save
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 from kgdemo.pipeline import Pipeline
@@ -94,7 +94,7 @@ def test_a_file_is_saved_as_its_graph_in_memory_is(tmp_path: FilePath, file: Fil
 def test_a_file_that_turns_out_to_be_bad_leaves_no_graph(tmp_path: FilePath, file: FilePath) -> None:
     with file.open("a", encoding="utf-8") as stream:
         stream.write("no triple\n")
-    with pytest.raises(GraphFormatError, match="line 8"), patch.object(building, "ROWS", 3):
+    with pytest.raises(GraphFormatError, match="line 8"), patch.object(saved_graphs, "ROWS", 3):
         save_source(str(file), tmp_path / "saved")
     with pytest.raises(GraphFormatError):
         open_graph(str(tmp_path / "saved"))
@@ -140,8 +140,8 @@ def test_a_large_saved_graph_answers_as_the_one_in_memory(
 ) -> None:
     pipeline, told = Pipeline(LOCAL), []
     folder = tmp_path / "saved"
-    for most in (catalogue.LARGE, 3):
-        monkeypatch.setattr(catalogue, "LARGE", most)
+    for most in (saved_graphs.LARGE, 3):
+        monkeypatch.setattr(saved_graphs, "LARGE", most)
         save_source(str(file), folder)
         run = list(pipeline.run("Where was Victor Hugo born?", Settings(graph=str(folder), compare=False, explain=0)))
         paths = [(e.text, pytest.approx(e.score, abs=1e-3)) for e in run if isinstance(e, events.PathFound)]
@@ -157,7 +157,7 @@ def test_a_large_saved_graph_answers_as_the_one_in_memory(
 def test_a_large_saved_graph_is_told_about_but_its_paths_are_not_enumerated(
     tmp_path: FilePath, file: FilePath, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(catalogue, "LARGE", 3)
+    monkeypatch.setattr(saved_graphs, "LARGE", 3)
     folder = str(tmp_path / "saved")
     save_source(str(file), tmp_path / "saved")
     assert main(["kg", "info", folder]) == 0

@@ -14,7 +14,7 @@ from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.benchmarks import soak as soak_module
 from kgdemo.lab.benchmarks.soak import SEARCHES, Lines, Tally, draw, judge, run, soak
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, wordpiece_tokenizer
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 
 
 def test_the_first_decodes_are_without_a_fault():
@@ -156,7 +156,7 @@ def test_a_table_answers_as_a_model_does():
     (one,), first = apart.extend([PROMPT_END], [5])
     _, second = apart.extend([one], [6])
     assert rows.tolist() == [first[0].tolist(), second[0].tolist(), first[0].tolist()]
-    _, last = TableTree(size, 3).follow(PROMPT_END, [5, 6])
+    _, last = extend_chain(TableTree(size, 3), PROMPT_END, [5, 6])
     assert last.tolist() == second[0].tolist()
     assert last.exp().sum().item() == pytest.approx(1.0, abs=1e-4)
     assert TableTree(size, 4).prompt_log_probs().tolist() != apart.prompt_log_probs().tolist()

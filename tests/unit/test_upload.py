@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import formats as upload
-from kgdemo.kg.io.formats import PASTED, read_upload, starters
+from kgdemo.kg.io.formats import PASTED, read_upload
+from kgdemo.kg.xray import starters
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.settings import PUBLIC
 from tests.helpers.small import NASTY

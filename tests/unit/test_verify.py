@@ -325,7 +325,7 @@ def test_text_is_faithful_exactly_when_the_raw_lines_say_so(tmp_path_factory, so
 
 
 def save_graph(source: str, folder: FilePath) -> None:
-    from kgdemo.kg.io.catalogue import save
+    from kgdemo.kg.io.saved import save
 
     save(open_graph(source), open_facts(source), folder)
 

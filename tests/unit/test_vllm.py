@@ -30,7 +30,7 @@ from kgdemo.events import Notice, PathFound, PathVerified, RunFinished
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.benchmarks.synthetic import labels
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel, model_folder
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.models.vllm import VllmModel
@@ -284,8 +284,8 @@ def test_it_is_a_path_model_like_others(fake, folder):
     assert [model.token_text(i) for i in range(400)] == [other.token_text(i) for i in range(400)]
     tree = model.tree(range(3, 300))
     with pytest.raises(ModelError, match="reads 511 tokens at a time and this text has 512"):
-        tree.follow(PROMPT_END, [7] * 215)
-    tree.follow(PROMPT_END, [7] * 214)
+        extend_chain(tree, PROMPT_END, [7] * 215)
+    extend_chain(tree, PROMPT_END, [7] * 214)
 
 
 def test_every_method_that_searches_runs_with_it(fake, folder):

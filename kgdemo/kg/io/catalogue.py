@@ -1,16 +1,15 @@
-"""Graphs by name, file or folder: the embedded ones, whatever triple file a user has, and saved ones.
+"""Graphs by name, file or folder: the embedded ones, whatever triple file a user has, saved ones, and stores.
 
-A graph is saved as a folder of arrays that re-opens memory-mapped: a million triples are there at once. One ``.npy``
-file an array, ``graph.json`` with name, inverse labels and version, ``info.jsonl`` with types and aliases where the
-graph has any. ``facts.npy`` and ``facts.json`` are the verifier's, see ``facts``.
+``open_graph`` gives the graph that is walked, ``open_facts`` what its sources state, for the verifier. An embedded
+graph is a folder of files: ``schema.tsv``, and for each theme facts, entities and values.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples, write_index
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.facts import SavedFacts, StatedFacts, tsv_statements, tsv_triples
 from kgdemo.kg.cache import ArrayCache, key_of
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
-from kgdemo.kg.io.building import build_arrays
 from kgdemo.kg.io.entities import entity_rows, joined, read_entity_info, with_entity_kinds
 from kgdemo.kg.io.formats import SUFFIXES, kind_of, read_triples
 from kgdemo.kg.io.published import published, unknown_graph
-from kgdemo.kg.labels import LabelTable
-from kgdemo.kg.literals import Literal, Literals, read_literals
-from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.io.saved import arrays_of, graph_of, is_saved_graph, open_saved, save, save_triples
+from kgdemo.kg.literals import Literal, read_literals
 from kgdemo.kg.stores.opening import StoreFacts, is_store, open_store, open_store_facts, operators_stores
-from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 
-LARGE = 1_000_000  # entities; of a saved graph that has more, only what questions reach is brought into memory
 _HERE = Path(__file__).parent.parent / "data"
 SCHEMA_FILE = "schema.tsv"
-_TABLES, _TABLE_PARTS = ("entities", "relations"), ("blob", "offsets")
-_SIDES, _SIDE_PARTS = ("outgoing", "incoming"), ("offsets", "relations", "targets")
-_TOLD = ("type", "aliases", "description", "attributes")  # of an entity, in the order of ``EntityInfo``
-_JSON = "told"  # the array of a kept graph with all that is no array
+_INFO = ("type", "aliases", "description", "attributes")  # of an entity, in the order of ``EntityInfo``
+_RECORD = "told"  # the array of a cached graph with all that is no array, as JSON
 _LABEL_BYTES = 100  # of an embedded graph's files for each entity, at least
 
 
@@ -101,8 +93,7 @@ def open_graph(source: str, entities: Path | None = None, cache: ArrayCache | No
         return open_store(source)
     path = Path(source)
     if is_saved_graph(path):
-        kg = load(path)
-        return kg if len(kg.entities) <= LARGE else StoreGraph(SavedStore(kg, _symmetric(path)), kg.name, path)
+        return open_saved(path)
     info = read_entity_info(entities) if entities else None
     if found := published(path):
         return build_graph(found.triples(), graph_name(path), {**found.info(), **(info or {})})
@@ -206,97 +197,42 @@ def _embedded(folder: Path, cache: ArrayCache | None) -> KnowledgeGraph:
     """An embedded graph; from the cache, if what these files say when this code reads them is kept."""
     files = sorted(folder.glob("*.tsv"))
     if cache is None or sum(file.stat().st_size for file in files) < cache.min_labels * _LABEL_BYTES:
-        return _read(folder)
+        return _read_embedded(folder)
     here = Path(__file__).parent
     code = sorted([*here.glob("*.py"), *here.parent.glob("*.py")])
     content = [part for file in (*files, *code) for part in (file.name, file.read_bytes())]
 
     def arrays() -> dict[str, NDArray[Any]]:
-        kg = _read(folder)
-        told = {
+        kg = _read_embedded(folder)
+        record = {
             "inverse_labels": kg.inverse_labels,
-            "info": [(label, *(getattr(info, name) for name in _TOLD)) for label, info in kg.info.items()],
+            "info": [(label, *(getattr(info, name) for name in _INFO)) for label, info in kg.info.items()],
             "literals": {
                 entity: {attribute: (literal.value, literal.unit) for attribute, literal in own.items()}
                 for entity, own in kg.literals.items()
             },
         }
-        return {**_arrays(kg), _JSON: np.frombuffer(json.dumps(told).encode(), np.uint8)}
+        return {**arrays_of(kg), _RECORD: np.frombuffer(json.dumps(record).encode(), np.uint8)}
 
     found = cache.get(key_of("graph", *content), arrays)
-    told = json.loads(found[_JSON].tobytes())
+    record = json.loads(found[_RECORD].tobytes())
     info = {
         label: EntityInfo(kind, tuple(aliases), description, attributes)
-        for label, kind, aliases, description, attributes in told["info"]
+        for label, kind, aliases, description, attributes in record["info"]
     }
     literals = {
         entity: {attribute: Literal(*literal) for attribute, literal in own.items()}
-        for entity, own in told["literals"].items()
+        for entity, own in record["literals"].items()
     }
-    return _of_arrays(found.__getitem__, folder.name, told["inverse_labels"], info, literals)
+    return graph_of(found.__getitem__, folder.name, record["inverse_labels"], info, literals)
 
 
-def _read(folder: Path) -> KnowledgeGraph:
+def _read_embedded(folder: Path) -> KnowledgeGraph:
     """An embedded graph from its files."""
     inverse = {relation.name: relation.inverse for relation in read_schema(folder).values()}
     triples = (triple for theme in themes(folder) for triple in read_triples(theme))
     info, literals = joined(entity_rows(folder)), read_literals(literal_files(folder))
     return KnowledgeGraph.from_triples(triples, folder.name, inverse, info, literals)
-
-
-def _arrays(kg: KnowledgeGraph) -> dict[str, NDArray[Any]]:
-    """The arrays of a graph by name."""
-    return {
-        f"{name}.{part}": getattr(getattr(kg, name), part)
-        for names, parts in ((_TABLES, _TABLE_PARTS), (_SIDES, _SIDE_PARTS))
-        for name in names
-        for part in parts
-    }
-
-
-def _of_arrays(
-    array: Callable[[str], NDArray[Any]],
-    name: str,
-    inverse_labels: Mapping[str, str],
-    info: Mapping[str, EntityInfo] | None = None,
-    literals: Literals | None = None,
-) -> KnowledgeGraph:
-    """The graph of some arrays, given by name; see ``KnowledgeGraph`` for the rest."""
-    entities, relations = (LabelTable(*(array(f"{table}.{part}") for part in _TABLE_PARTS)) for table in _TABLES)
-    outgoing, incoming = (Adjacency(*(array(f"{side}.{part}") for part in _SIDE_PARTS)) for side in _SIDES)
-    return KnowledgeGraph(name, entities, relations, outgoing, incoming, inverse_labels, info, literals)
-
-
-# saved graphs ------------------------------------------------------------------------------------
-
-_SAVED_VERSION = 2
-_SAVED = "graph.json"
-
-
-def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> None:
-    """Write a graph into ``folder``, which is made.
-
-    Args:
-        kg: the graph.
-        facts: of the same source, for whoever verifies paths of the saved graph.
-        folder: where to.
-    """
-    begin(folder, _SAVED)
-    for name, array in _arrays(kg).items():
-        np.save(folder / f"{name}.npy", array)
-    facts.write(folder)
-    _finish(kg, folder)
-
-
-def _finish(kg: KnowledgeGraph, folder: Path) -> None:
-    """Write what is known of entities, and at last the header: a folder with it is whole."""
-    with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
-        for label, info in kg.info.items():
-            stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
-    header = {"version": _SAVED_VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
-    if len(kg.entities) > LARGE:
-        header["symmetric"] = symmetric_relations(kg)
-    (folder / _SAVED).write_text(json.dumps(header, ensure_ascii=False), "utf-8")
 
 
 def save_source(source: str, folder: Path, entities: Path | None = None) -> int:
@@ -322,75 +258,10 @@ def save_source(source: str, folder: Path, entities: Path | None = None) -> int:
         assert not isinstance(facts, StoreFacts)
         save(kg, facts, folder)
         return len(kg)
-    info = dict(read_entity_info(entities)) if entities else {}
+    info = read_entity_info(entities) if entities else {}
     if found := published(path):
         triples, info = found.triples(), {**found.info(), **info}
     else:
         _known_kind(path)
         triples = read_triples(path)
-    begin(folder, _SAVED)
-    build_arrays(triples, folder)
-    built = _built(folder, graph_name(path), {})
-    known = {label: about for label, about in info.items() if label in built.entities}
-    built = with_entity_kinds(_built(folder, built.name, {}, known))
-    write_index(_stated(path), {}, folder)
-    _finish(built, folder)
-    return len(built)
-
-
-def begin(folder: Path, header: str) -> None:
-    """Make ``folder``, or ready to be written anew what is there already.
-
-    Its header goes first and is written last, so that what breaks off in between is no whole folder. Arrays are taken
-    away instead of written over: a process that has them mapped keeps what it has opened.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / header).is_file():
-        (folder / header).unlink()
-        for array in folder.glob("*.npy"):
-            array.unlink()
-
-
-def is_saved_graph(folder: Path) -> bool:
-    """Whether ``folder`` was written by ``save``."""
-    return (folder / _SAVED).is_file() and any(folder.glob("*.npy"))  # GRBench too calls its graph graph.json
-
-
-def load(folder: Path) -> KnowledgeGraph:
-    """Open a saved graph; its arrays stay on disk until they are read.
-
-    Raises:
-        GraphFormatError: the folder is no saved graph, is incomplete or of another version.
-    """
-    try:
-        header = json.loads((folder / _SAVED).read_text("utf-8"))
-        if header["version"] != _SAVED_VERSION:
-            raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
-        lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
-        return _built(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
-
-
-def _built(
-    folder: Path, name: str, inverse_readings: Mapping[str, str], info: Mapping[str, EntityInfo] | None = None
-) -> KnowledgeGraph:
-    """The arrays in a folder as a graph."""
-
-    def array(name: str) -> NDArray[Any]:
-        mapped: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        return mapped
-
-    return _of_arrays(array, name, inverse_readings, info)
-
-
-def _symmetric(folder: Path) -> list[str] | None:
-    """The relations that say the same in both directions, as a large graph's header lists them."""
-    symmetric: list[str] | None = json.loads((folder / _SAVED).read_text("utf-8")).get("symmetric")
-    return symmetric
-
-
-def _info(line: str) -> tuple[str, EntityInfo]:
-    record = json.loads(line)
-    label = record.pop("entity")
-    return label, EntityInfo(**{**record, "aliases": tuple(record["aliases"])})
+    return save_triples(triples, _stated(path), graph_name(path), info, folder)

@@ -154,10 +154,8 @@ def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
     Returns:
         a graph over the same arrays; ``kg`` itself where its relations are not named in Freebase's way.
     """
-    if not any(map(_type_and_property, kg.relations)):
-        return kg
-    heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
-    kinds = entity_kinds(heads, kg.outgoing.relations, kg.outgoing.targets, list(kg.relations))
+    parts = [_type_and_property(relation) for relation in kg.relations]
+    kinds = _implied_kinds(kg, parts) if any(parts) else {}
     if not kinds:
         return kg
     info = dict(kg.info)
@@ -168,23 +166,11 @@ def with_entity_kinds(kg: KnowledgeGraph) -> KnowledgeGraph:
     return KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.outgoing, kg.incoming, kg.inverse_labels, info)
 
 
-def entity_kinds(
-    heads: NDArray[np.integer], relations: NDArray[np.integer], tails: NDArray[np.integer], names: Sequence[str]
-) -> dict[int, str]:
-    """The kind that most edges of each entity imply.
-
-    Args:
-        heads, relations, tails: ids of the graph's edges, ``(edges,)`` each.
-        names: of the relations, by id.
-
-    Returns:
-        entity -> kind; entities whose edges imply none are left out. Empty where the relations are not named in
-        Freebase's way.
-    """
-    parts = [_type_and_property(name) for name in names]
-    if not any(parts):
-        return {}
-    kinds: NDArray[np.object_] = np.full(int(max(heads.max(), tails.max())) + 1, "", dtype=object)
+def _implied_kinds(kg: KnowledgeGraph, parts: Sequence[tuple[str, str] | None]) -> dict[int, str]:
+    """Entity -> the kind that most of its edges imply; ``parts`` are those of the relations' names."""
+    relations, tails = kg.outgoing.relations, kg.outgoing.targets
+    heads = np.repeat(np.arange(len(kg.entities), dtype=np.int32), np.diff(kg.outgoing.offsets))
+    kinds: NDArray[np.object_] = np.full(len(kg.entities), "", dtype=object)
     votes = np.zeros(len(kinds), np.int64)  # edges that imply the kind taken so far
     for kind, types, properties, general in _kinds():
         leaves = np.array([part is not None and part[0] in types for part in parts])

@@ -19,7 +19,6 @@ import io
 import json
 import re
 import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
@@ -28,7 +27,7 @@ from urllib.parse import unquote
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
 from kgdemo.errors import GraphFormatError
-from kgdemo.kg.graph import KnowledgeGraph, Triple
+from kgdemo.kg.graph import Triple
 
 _FORMATS = {".nt": RdfFormat.N_TRIPLES, ".ttl": RdfFormat.TURTLE}
 _GENERATED = re.compile(r"[0-9a-f]{24,32}")  # the parser's own mark of a nameless node: a random number of 128 bits
@@ -58,7 +57,8 @@ def read_rdf(lines: Iterable[str], suffix: str, name: str) -> Iterator[tuple[str
 
 def statements(lines: Iterable[str], suffix: str, name: str) -> Iterator[tuple[object, object, object]]:
     """Subject, predicate and object of each triple as the parser's own terms; see ``read_rdf``."""
-    quads = parse(_stream(lines), format=_FORMATS[suffix], lenient=True)  # lenient: addresses need not be valid IRIs
+    stream = cast("IO[bytes]", _Lines(lines))  # the parser only calls ``read``
+    quads = parse(stream, format=_FORMATS[suffix], lenient=True)  # lenient: addresses need not be valid IRIs
     try:
         for quad in quads:
             yield quad.subject, quad.predicate, quad.object
@@ -95,10 +95,6 @@ def _last_part(address: str) -> str:
     """The last part of an address in words."""
     last = re.split(r"[/#]", address.rstrip("/#"))[-1]
     return (unquote(last).replace("_", " ") or address).strip()
-
-
-def _stream(lines: Iterable[str]) -> IO[bytes]:
-    return cast("IO[bytes]", _Lines(lines))  # the parser only calls ``read``
 
 
 class _Lines(io.RawIOBase):
@@ -249,8 +245,6 @@ def _jsonl(lines: Iterable[str], name: str) -> Iterator[Triple]:
 
 PASTED = "pasted text"
 _GZIP = b"\x1f\x8b"
-_PREPOSITIONS = frozenset("about at by for from in into of on to under with".split())
-_ASKABLE = 60  # characters of a name that reads well in a question
 LINES_A_TRIPLE = 10  # blank lines, comments and Turtle's line breaks take some
 MAX_FAULTS = 1000  # lines that are no triples; with more of them it is no such file
 
@@ -311,42 +305,6 @@ def _rows_that_read(lines: Iterable[str], suffix: str, name: str, faults: list[s
                 raise GraphFormatError(
                     f"{name} has more than {MAX_FAULTS:,} lines that are no triples, first {faults[0]}"
                 ) from error
-
-
-def starters(kg: KnowledgeGraph, limit: int = 3) -> list[str]:
-    """A few questions that the graph can answer, each about another entity and, while there are such, relation."""
-    found: dict[str, str] = {}
-    spare: dict[str, str] = {}
-    tails: dict[tuple[str, str], int] = defaultdict(int)
-    seen: set[str] = set()
-    for place, (head, relation, _) in enumerate(kg.triples()):
-        if place == 5000 or len(found) == limit:
-            break
-        tails[head, relation] += 1
-        if head in seen or tails[head, relation] > 1 or not reads_well(head) or not reads_well(relation):
-            continue
-        if relation in found:
-            spare.setdefault(head, question_about(head, relation))
-        else:
-            found[relation] = question_about(head, relation)
-            seen.add(head)
-    return [*found.values(), *(q for head, q in spare.items() if head not in seen)][:limit]
-
-
-def question_about(head: str, relation: str) -> str:
-    """A question for the tails of a head and a relation, in the relation's own words."""
-    words = relation.replace("_", " ")
-    first = words.split()[0].lower()
-    if first.endswith("s") and not first.endswith("ss"):  # teaches, works at; a plural such as members passes too
-        return f"{head} {words} what?"
-    if words.split()[-1].lower() in _PREPOSITIONS:
-        return f"What is {head} {words}?"
-    return f"What is the {words} of {head}?"
-
-
-def reads_well(label: str) -> bool:
-    """Whether a label can stand in a question."""
-    return len(label) <= _ASKABLE and label.isprintable() and any(letter.isalpha() for letter in label)
 
 
 def _guessed(content: bytes) -> str:

@@ -13,6 +13,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,28 +31,25 @@ Info = dict[str, EntityInfo]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One file or folder of a known form.
+    """One file of a known form.
 
     Attributes:
-        form: whose form it is.
         triples: reads the triples, anew at each call.
         info: reads what is known of the entities besides.
     """
 
-    form: str
     triples: Callable[[], Iterator[Triple]]
     info: Callable[[], Info]
 
 
 def published(path: Path) -> Published | None:
-    """What a file or folder holds; None where it is of none of these forms."""
+    """What a file, or the graph in a folder, holds; None where it is of none of these forms."""
     if path.is_dir():
         found = next((path / name for name in ("graph.json", "graph.json.gz") if (path / name).is_file()), None)
-        return _grbench(found) if found else None
-    if not path.is_file():
-        return None
-    opening = _opening(path)
-    return next((make(path) for fits, make in _FORMS if fits(opening)), None)
+        return Published(partial(_grbench_triples, found), partial(_grbench_info, found)) if found else None
+    opening = _opening(path) if path.is_file() else ""
+    readers = ((triples, info) for fits, triples, info in _FORMS if fits(opening))
+    return next((Published(partial(triples, path), partial(info, path)) for triples, info in readers), None)
 
 
 def unknown_graph(name: str) -> GraphFormatError:
@@ -68,7 +66,7 @@ def _opening(path: Path) -> str:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
             return str(stream.read(_LOOKED_AT).decode("utf-8-sig", "ignore")).lstrip()
     except (EOFError, OSError, zlib.error):
-        return ""  # whoever reads the triples says what is wrong
+        return ""  # the reader of the triples says what is wrong
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -80,10 +78,6 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
                     yield f"{path.name}, line {number}", line.rstrip("\r\n")
     except (EOFError, OSError, zlib.error) as error:
         raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
-
-
-def _nothing() -> Info:
-    return {}
 
 
 # --------------------------------------------------------------------------------------------------
@@ -147,10 +141,6 @@ def _is_conceptnet(opening: str) -> bool:
     return any(len(_concepts(line)) == 3 for line in opening.split("\n")[:2])
 
 
-def _conceptnet(path: Path) -> Published:
-    return Published("ConceptNet", lambda: _conceptnet_triples(path), _nothing)
-
-
 def _conceptnet_triples(path: Path) -> Iterator[Triple]:
     """The assertions between two English concepts; their weights play no part, senses are joined."""
     for number, (where, line) in enumerate(_lines(path)):
@@ -183,10 +173,6 @@ _NAMING = ("name", "title", "case_name", "full_name")  # the feature that a node
 
 def _is_grbench(opening: str) -> bool:
     return opening.startswith("{") and '"neighbors"' in opening and '"features"' in opening
-
-
-def _grbench(path: Path) -> Published:
-    return Published("GRBench", lambda: _grbench_triples(path), lambda: _grbench_info(path))
 
 
 def _grbench_nodes(path: Path) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
@@ -242,13 +228,10 @@ def _is_umls(opening: str) -> bool:
     return len(cells) >= 8 and all(_CUI.fullmatch(cells[place]) for place in (0, 4))
 
 
-def _umls(path: Path) -> Published:
-    def info() -> Info:
-        file = _beside(path, "MRSTY.RRF*")
-        types = {cells[0]: cells[3].lower() for cells in _pipes(file, 4)} if file else {}
-        return _umls_names(path).info(types, {})
-
-    return Published("UMLS", lambda: _umls_triples(path), info)
+def _umls_info(path: Path) -> Info:
+    file = _beside(path, "MRSTY.RRF*")
+    types = {cells[0]: cells[3].lower() for cells in _pipes(file, 4)} if file else {}
+    return _umls_names(path).info(types, {})
 
 
 def _umls_triples(path: Path) -> Iterator[Triple]:
@@ -271,11 +254,11 @@ def _umls_names(path: Path) -> Names:
     return Names((cells[0], cells[-1]) for _, line in lines if len(cells := re.split(r"[|\t]", line.strip("|"))) > 1)
 
 
-def _pipes(path: Path, least: int) -> Iterator[list[str]]:
+def _pipes(path: Path, min_columns: int) -> Iterator[list[str]]:
     for where, line in _lines(path):
         cells = line.split("|")
-        if len(cells) < least:
-            raise GraphFormatError(f"{where}: {len(cells)} columns apart by |, where UMLS has {least} or more.")
+        if len(cells) < min_columns:
+            raise GraphFormatError(f"{where}: {len(cells)} columns apart by |, where UMLS has {min_columns} or more.")
         yield cells
 
 
@@ -290,8 +273,8 @@ def _is_freebase(opening: str) -> bool:
     return len(cells) == 3 and all(_FREEBASE.match(cell) for cell in cells)
 
 
-def _freebase(path: Path) -> Published:
-    return Published("FB2M", lambda: _freebase_triples(path), lambda: _freebase_names(path).info({}, {}))
+def _freebase_info(path: Path) -> Info:
+    return _freebase_names(path).info({}, {})
 
 
 def _freebase_triples(path: Path) -> Iterator[Triple]:
@@ -334,10 +317,6 @@ _VALUES = ("dateTime", "decimal", "integer", "double")
 
 def _is_wikidata(opening: str) -> bool:
     return opening.startswith(("<", "_:", "#", "@prefix")) and (f"<{_ENTITY}" in opening or f"<{_DIRECT}" in opening)
-
-
-def _wikidata(path: Path) -> Published:
-    return Published("Wikidata", lambda: _wikidata_triples(path), lambda: _wikidata_info(path))
 
 
 def _wikidata_rows(path: Path) -> Iterator[tuple[str, str, Any]]:
@@ -397,10 +376,10 @@ def _wikidata_info(path: Path) -> Info:
     return names.info(types, about)
 
 
-_FORMS: tuple[tuple[Callable[[str], bool], Callable[[Path], Published]], ...] = (
-    (_is_conceptnet, _conceptnet),
-    (_is_grbench, _grbench),
-    (_is_umls, _umls),
-    (_is_freebase, _freebase),
-    (_is_wikidata, _wikidata),
+_FORMS: tuple[tuple[Callable[[str], bool], Callable[[Path], Iterator[Triple]], Callable[[Path], Info]], ...] = (
+    (_is_conceptnet, _conceptnet_triples, lambda _: {}),
+    (_is_grbench, _grbench_triples, _grbench_info),
+    (_is_umls, _umls_triples, _umls_info),
+    (_is_freebase, _freebase_triples, _freebase_info),
+    (_is_wikidata, _wikidata_triples, _wikidata_info),
 )

@@ -21,15 +21,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
 from pathlib import Path
-from typing import SupportsIndex, overload
+from typing import SupportsIndex, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.adjacency import Adjacency
+from kgdemo.kg.arrays import Adjacency, LabelTable, encoded
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
-from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores.base import Node, RelationEnds, Step, Store, StoreError, distinct_labels, local_name
 
 MAX_EDGES = 40_000  # fetched by one request
@@ -93,7 +92,7 @@ class MetLabels(LabelTable):
 
 
 class MetInfo(Mapping[str, EntityInfo]):
-    """What is known of entities that have been met; going through it gives none, for nobody can list them all."""
+    """What is known of entities that have been met. They cannot all be listed, so iteration gives none."""
 
     def __init__(self, graph: StoreGraph) -> None:
         self._graph = graph
@@ -188,8 +187,9 @@ class StoreGraph(KnowledgeGraph):
                 found, relations = (
                     self.store.look_up(missing, MAX_ENDS) if with_relations else (self.store.find(missing), [])
                 )
-                for node in sorted({node.id: node for text, node in found if node.label == text}.values(), key=_by_id):
-                    self.met(node)
+                nodes = {node.id: node for text, node in found if node.label == text}
+                for id_ in sorted(nodes):
+                    self.met(nodes[id_])
                 self._keep({self._ids[one.entity] for one in relations if one.entity in self._ids}, relations)
                 if len(self._strangers) > MAX_ENTITIES:
                     self._strangers.clear()
@@ -209,18 +209,19 @@ class StoreGraph(KnowledgeGraph):
             place = self._ids[node.id] = self._met.ids[label] = len(self._iris)
             self._iris.append(node.id)
             self._met.labels.append(label)
-            kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
-            if kind or node.aliases or node.description:
-                self._met_info.known[label] = EntityInfo(kind, node.aliases, node.description)
+            if node.type or node.aliases or node.description:
+                self._met_info.known[label] = self._info_of(node)
             return place
+
+    def _info_of(self, node: Node) -> EntityInfo:
+        kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
+        return EntityInfo(kind, node.aliases, node.description)
 
     def describe(self, labels: Iterable[str]) -> None:
         """Fetch aliases, types and descriptions of a few entities by their labels."""
         iris = [self._iris[place] for place in self.entities.ids_of(labels)]
         for node in self.store.labels(iris):
-            label = self._met.labels[self._ids[node.id]]
-            kind = self._type_labels.get(node.type) or (local_name(node.type) if node.type else "")
-            self._met_info.known[label] = EntityInfo(kind, node.aliases, node.description)
+            self._met_info.known[self._met.labels[self._ids[node.id]]] = self._info_of(node)
 
     @property
     def _met(self) -> MetLabels:
@@ -263,18 +264,12 @@ class StoreGraph(KnowledgeGraph):
             with self._lock:
                 for entity in entities.tolist():
                     if entity not in self._counts:
-                        self._frontier.pop(entity, None)
-                        self._frontier[entity] = None
-                for entity in list(self._frontier)[:-MAX_AHEAD]:
-                    del self._frontier[entity]
+                        _remember(self._frontier, entity, MAX_AHEAD)
 
     def expect_ends(self, entity: int, step: int) -> None:
-        """Hear that a path may go on to where a step leads: it is read together with the next that is needed."""
+        """Announce that a path may go on to where a step leads: it is read together with the next that is needed."""
         with self._lock:
-            self._closed.pop((entity, step), None)
-            self._closed[entity, step] = None
-            for pair in list(self._closed)[:-_LATELY]:
-                del self._closed[pair]
+            _remember(self._closed, (entity, step), _LATELY)
 
     def has_met(self, entity: int) -> bool:
         """Whether the relations of an entity are known; if not, they are fetched together with the next needed."""
@@ -330,10 +325,7 @@ class StoreGraph(KnowledgeGraph):
         """How many ends each step has that a path may take from an entity that it has reached."""
         with self._lock:
             counts = self.step_counts(entity, directed)
-            self._walked_from.pop(entity, None)
-            self._walked_from[entity] = None
-            for other in list(self._walked_from)[:-_LATELY]:
-                del self._walked_from[other]
+            _remember(self._walked_from, entity, _LATELY)
         return counts
 
     def steps(self, entity: int, directed: bool = False) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -401,7 +393,7 @@ class StoreGraph(KnowledgeGraph):
     def in_order(self, entities: NDArray[np.int32]) -> NDArray[np.int32]:
         """See ``KnowledgeGraph``."""
         labels = self._met.labels
-        return np.array(sorted(entities.tolist(), key=lambda e: _key(labels[e])), np.int32)
+        return np.array(sorted(entities.tolist(), key=lambda e: encoded(labels[e])), np.int32)
 
     def relation_paths(
         self, topic: int, hops: int, directed: bool = False, width: int = MAX_LOOKED
@@ -453,7 +445,8 @@ class StoreGraph(KnowledgeGraph):
                         led[target].append((self.inverse(step), source))
                 labels = self._met.labels
                 self._back[key] = {
-                    target: sorted(own, key=lambda one: (one[0], _key(labels[one[1]]))) for target, own in led.items()
+                    target: sorted(own, key=lambda one: (one[0], encoded(labels[one[1]])))
+                    for target, own in led.items()
                 }
         own = np.array(self._back[key].get(entity, []), np.int32).reshape(-1, 2)
         return own[:, 0], own[:, 1]
@@ -601,12 +594,12 @@ class StoreGraph(KnowledgeGraph):
 
 _NOTHING = np.empty(0, np.int32)
 _LATELY = 32  # entities that paths have gone on from
+_T = TypeVar("_T")
 
 
-def _key(label: str) -> bytes:
-    """Labels sort as those of a local graph do."""
-    return label.encode("utf-8", "surrogatepass")
-
-
-def _by_id(node: Node) -> str:
-    return node.id
+def _remember(recent: dict[_T, None], key: _T, limit: int) -> None:
+    """Put a key last among the recent ones, of which the latest are kept, so many at the most."""
+    recent.pop(key, None)
+    recent[key] = None
+    while len(recent) > limit:
+        del recent[next(iter(recent))]

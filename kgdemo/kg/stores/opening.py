@@ -15,43 +15,36 @@ import dataclasses
 import json
 import os
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from kgdemo.errors import UserError
-from kgdemo.facts import Triple
+from kgdemo.facts import Facts, Triple
 from kgdemo.kg.stores.base import Store, distinct_labels, local_name
 from kgdemo.kg.stores.graph import StoreGraph
 
 _MAX_KEPT = 20_000  # names and triples
 
 
-class StoreFacts:
-    """``Facts`` of a store; safe to use from several threads.
+class StoreFacts(Facts):
+    """``Facts`` of a store, whose values are not read; safe to use from several threads.
 
     A name stands for every entity that is called so: a hop is stated where it is for any of them. Of a name with an id
     in brackets (``Fargo (Q222720)``) only the entity with that id is meant.
 
     Args:
-        store: asked by nobody else.
+        store: used for this alone.
     """
-
-    inverse_labels: Mapping[str, str]
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._relations = distinct_labels(store.survey(relations_alone=True).relations)
-        self.inverse_labels = {}
+        self.relations, self.inverse_labels = self._relations.keys(), {}
         self._lock = threading.RLock()
         self._ids: dict[str, frozenset[str]] = {}
         self._stated: dict[Triple, bool] = {}
-
-    @property
-    def relations(self) -> Collection[str]:
-        """See ``Facts``."""
-        return self._relations.keys()
 
     def entities(self) -> Iterator[str]:
         """See ``Facts``; those of a store are not listed, so a name counts only as the store spells it."""
@@ -66,18 +59,6 @@ class StoreFacts:
         self.expect([(head, relation, tail)])
         with self._lock:
             return self._stated.get((head, relation, tail), False)
-
-    def states(self, entity: str, attribute: str, value: str, unit: str) -> bool:
-        """See ``Facts``; a store's values are not read."""
-        return False
-
-    def speaks_of(self, entity: str, attribute: str) -> bool:
-        """See ``Facts``; a store's values are not read."""
-        return True
-
-    def has_distinct_ends(self, relation: str) -> bool:
-        """See ``Facts``; not to know is to say no."""
-        return False
 
     def forget(self) -> None:
         """See ``Facts``."""
@@ -128,14 +109,14 @@ _PROFILES = Path(__file__).parent / "profiles"
 _Profile = TypeVar("_Profile")
 
 
-def operators_stores(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def operators_stores() -> dict[str, str]:
     """The stores in ``KGDEMO_STORES``, name -> source: ``NAME=sparql:URL#PROFILE``, several with spaces between them.
 
     Raises:
         UserError: an entry is none.
     """
     stores = {}
-    for entry in environment.get("KGDEMO_STORES", "").split():
+    for entry in os.environ.get("KGDEMO_STORES", "").split():
         name, _, source = entry.partition("=")
         if not name.isidentifier() or not source.startswith((SPARQL, CYPHER)):
             raise UserError(f"KGDEMO_STORES holds {entry[:60]!r}; write NAME=sparql:URL#PROFILE or NAME=cypher:FOLDER.")

@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.adjacency import Adjacency
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, Survey
 
@@ -105,7 +104,7 @@ class SavedStore:
 
     def _targets(self, entity: int, relation: int, outgoing: bool) -> NDArray[np.int32]:
         """Where a relation leads from an entity: ids in order, which is that of their labels."""
-        return _led(self.kg.outgoing if outgoing else self.kg.incoming, entity, relation)
+        return (self.kg.outgoing if outgoing else self.kg.incoming).ends(entity, relation)
 
     def _node(self, place: int) -> Node:
         label = self.kg.entities[place]
@@ -141,18 +140,10 @@ def symmetric_relations(kg: KnowledgeGraph) -> list[str]:
         own = own[:: max(1, len(own) // _SAMPLE)]
         heads = np.searchsorted(edges.offsets, own, side="right") - 1
         pairs = [(h, t) for h, t in zip(heads.tolist(), edges.targets[own].tolist(), strict=True) if h != t]
-        both = sum(_has(_led(edges, tail, relation), head) for head, tail in pairs)
+        both = sum(_has(edges.ends(tail, relation), head) for head, tail in pairs)
         if 2 * both > len(pairs):
             found.append(label)
     return found
-
-
-def _led(side: Adjacency, entity: int, relation: int) -> NDArray[np.int32]:
-    """Where edges of a relation lead from an entity, in order."""
-    row = side.row(entity)
-    relations = side.relations[row]
-    first, behind = np.searchsorted(relations, [relation, relation + 1])
-    return side.targets[row][first:behind]
 
 
 def _has(ordered: NDArray[np.int32], value: int) -> bool:

@@ -32,17 +32,19 @@ from kgdemo.kg.stores.base import (
     readable,
 )
 from kgdemo.kg.stores.patterns import (
+    SEARCHES,
+    SPELLINGS,
     Patterns,
     Row,
     SparqlProfile,
     as_iri,
     as_literal,
+    found_by,
     id_in,
     ids_in,
     number_in,
     text_in,
 )
-from kgdemo.kg.stores.text_search import SEARCHES, SPELLINGS, found_by
 
 logger = logging.getLogger(__name__)
 _AT_ONCE = 1000  # ids in one query
@@ -199,7 +201,7 @@ class SparqlStore:
         return tuple(Node(one, _joined([labels.get(n, "") for n in named[one]])) for one in sorted(named))
 
     def _find_hubs(self, counts: Mapping[str, int]) -> None:
-        """Learn which relations have very many ends at one entity, so that nobody goes through these ends again.
+        """Learn which relations have very many ends at one entity, so that these ends are not counted again.
 
         A store counts by going through what it counts. A million ends take it a second, each time that a search comes
         near them.

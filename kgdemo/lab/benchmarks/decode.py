@@ -32,17 +32,17 @@ import networkx as nx
 import torch
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search
+from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
+from kgdemo.models.base import read_out
 from kgdemo.models.bert import without_onednn
 from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel
-from kgdemo.models.joint_tree import read_out
 from kgdemo.models.token_tree import PooledTokenTree
 from kgdemo.settings import Settings
 
@@ -238,7 +238,7 @@ def search(
     task: Task, sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool = False
 ) -> tuple[list[Hypothesis], int]:
     """Our way: automaton from nothing, prompt, beam search; the paths and how many forward passes they took."""
-    task.graph.sub_tries = Cache(task.graph.sub_tries.max_bytes)
+    task.graph.sub_tries = LFUCache(task.graph.sub_tries.max_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
     automaton = KGAutomaton(task.graph, [topic], _HOPS)

@@ -23,15 +23,15 @@ from transformers.generation.logits_process import PrefixConstrainedLogitsProces
 from kgdemo.constraint.automaton import KGAutomaton
 from kgdemo.constraint.base import Constraint, FreeText, State
 from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.constraint.sub_tries import Cache
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.cache import ArrayCache
+from kgdemo.kg.cache import ArrayCache, LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.io import catalogue
+from kgdemo.kg.io import saved as saved_graphs
+from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.formats import read_triples
 from kgdemo.lab.benchmarks.comparison import Clock, ReferenceTrie, Row, networkx_graph, ours_only, side_by_side, timed
 from kgdemo.lab.benchmarks.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
@@ -54,11 +54,6 @@ class NoiseTree:
         self.size += len(tokens)
         self.calls += 1
         return list(range(self.size - len(tokens), self.size)), self.rows[: len(tokens)]
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        nodes, rows = self.extend([parent] * len(tokens), [tokens[-1]] * len(tokens))
-        return nodes, rows[-1]
 
 
 def candidate_rows(
@@ -216,7 +211,7 @@ def _trie_rows(
         return ReferenceTrie.build(theirs, [hub], 2, label_tokens.tokenizer)
 
     def automaton() -> KGAutomaton:
-        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
+        graph.sub_tries = LFUCache(graph.sub_tries.max_bytes)
         made = KGAutomaton(graph, [topic], 2)
         _walk_one(made)
         return made
@@ -256,10 +251,10 @@ def _large_rows(label_tokens: LabelTokens, sizes: IndexSizes, clock: Clock) -> I
         file, saved = Path(folder) / "large.tsv", Path(folder) / "large"
         with file.open("w", encoding="utf-8") as stream:
             stream.writelines("\t".join(triple) + "\n" for triple in large_graph(sizes.triples, sizes.hub_edges))
-        ms, kg = timed(lambda: catalogue.build_graph(read_triples(file)), clock)
+        ms, kg = timed(lambda: build_graph(read_triples(file)), clock)
         yield Row(f"{name}: read TSV", ms, target="≤ 6 s", note="the reference has no loader of its own")
-        catalogue.save(kg, StatedFacts(read_triples(file)), saved)
-        ms, opened = timed(lambda: catalogue.load(saved), clock)
+        saved_graphs.save(kg, StatedFacts(read_triples(file)), saved)
+        ms, opened = timed(lambda: saved_graphs.load(saved), clock)
         equal = len(opened) == len(kg) and opened.entities.find(HUB) == kg.entities.find(HUB)
         yield Row(f"{name}: re-open memory-mapped", ms, equal=equal, target="≤ 0.5 s")
         ms, graph = timed(partial(TokenGraph, opened, label_tokens, directed=True), clock)
@@ -289,7 +284,7 @@ def _hub_rows(graph: TokenGraph, hub: int, hops: int, sizes: IndexSizes, clock: 
         automaton.sub_trie(hub)
 
     def first_touch() -> None:
-        graph.sub_tries = Cache(graph.sub_tries.max_bytes)
+        graph.sub_tries = LFUCache(graph.sub_tries.max_bytes)
         touch()
 
     why = f"reference not run: {count:,} paths to enumerate"

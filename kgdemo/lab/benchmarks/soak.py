@@ -33,8 +33,7 @@ from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.formats import parse_triples
 from kgdemo.kg.path import Path
 from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
-from kgdemo.models.base import TokenTree
-from kgdemo.models.joint_tree import read_out
+from kgdemo.models.base import TokenTree, read_out
 from kgdemo.verify import Verifier
 
 NASTY = (

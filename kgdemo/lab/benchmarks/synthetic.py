@@ -32,7 +32,7 @@ from transformers import (
 
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.kg.graph import Triple
-from kgdemo.models.base import PROMPT_END, read_chain
+from kgdemo.models.base import PROMPT_END
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.prompt_style import PromptStyle
 
@@ -263,10 +263,6 @@ class TableTree:
             self._at.append(hash((before, token)) % len(self.rows))
         self.calls += 1
         return list(range(first, len(self._at))), self.rows[self._at[first:]]
-
-    def follow(self, parent: int, tokens: Sequence[int]) -> tuple[list[int], Tensor]:
-        """See ``TokenTree``."""
-        return read_chain(self, parent, tokens)
 
 
 @lru_cache(maxsize=32)

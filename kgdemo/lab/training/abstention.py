@@ -37,6 +37,7 @@ from kgdemo.ranking.abstention import (
     AbstentionFeatures,
     abstention_features,
     abstention_log_odds,
+    relation_beliefs,
 )
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
@@ -196,7 +197,9 @@ def _features(pipeline: Pipeline, question: Question, settings: Settings) -> tup
         return None
     resources = pipeline.resources(settings)
     query = understand(question.text, topics, resources.kg)
-    return abstention_features(query, evidence, resources), evidence[0].path
+    return abstention_features(
+        query, evidence[0], relation_beliefs(query, evidence[0].path, resources), resources
+    ), evidence[0].path
 
 
 # --------------------------------------------------------------------------------------------------

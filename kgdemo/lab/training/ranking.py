@@ -48,8 +48,7 @@ from kgdemo.models.embedding import Embedder
 from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
-from kgdemo.ranking.backoff import unseen_paths
-from kgdemo.ranking.conjunctive import PathReader
+from kgdemo.ranking.graph_paths import PathReader, unseen_paths
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 

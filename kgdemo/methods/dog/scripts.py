@@ -14,9 +14,18 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Sequence
 
-from kgdemo.constraint.base import FreeSpan, FreeText, FreeUntilMark, watch_for
+from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
-from kgdemo.constraint.triple_chains import ChainConstraint, Link, QueryGraph, TripleTokens, TripleTrie
+from kgdemo.constraint.triple_chains import (
+    ChainConstraint,
+    FreeSpan,
+    FreeUntilMark,
+    Link,
+    QueryGraph,
+    TripleTokens,
+    TripleTrie,
+    watch_for,
+)
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.events import WITHOUT_GRAPH, Event, PathFound, PathVerified
 from kgdemo.kg.graph import IdTriple

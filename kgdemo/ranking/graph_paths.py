@@ -1,4 +1,7 @@
-"""Paths over relations that the model was not trained on: found by the words of their relations, not by decoding.
+"""Paths that are read from the graph instead of decoded, and scored by the model like any other.
+
+``PathReader`` scores them. Two kinds are read: paths of several topics that meet (``conjunctive``), and paths over
+relations that the model was not trained on (``unseen_paths``), which are found by the words of their relations.
 
 At a hub the relations that a model knows fill every beam, however likely the unknown ones should be, and no ranking of
 the decoded paths could repair that. So the unknown ones get paths of their own: of the relation paths of one or two
@@ -16,20 +19,129 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
+from kgdemo.constraint.automaton import AutomatonState, PathNode, Position, Segment
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.graph import MAX_LOOKED_OF_HUB
-from kgdemo.ranking.conjunctive import PathReader
-from kgdemo.ranking.scorer import PathScorer, path_words
+from kgdemo.models.base import PROMPT_END, TokenTree
+from kgdemo.ranking.scorer import PathScorer, RankedPath, path_words, relation_score
 
+_BATCH = 128  # tokens in one forward pass: each makes a row as long as the vocabulary
 HOPS = 2  # of the paths that are read; longer ones would be nearest to a question by accident
 _FURTHER = 0.3  # what a second hop must add to nearness: of many pairs one is always near
 _STEPS = 1000  # different steps that are compared with a question; of a graph that has more behind one topic, one hop
 _ENDS = 200  # of a path's ends, among which one of the type asked for is looked for
+
+
+class PathReader:
+    """Gives paths that were read from the graph the model's log-probabilities.
+
+    Args:
+        graph: the tokenised graph.
+        tree: of the question's prompt.
+        longest: tokens that a path may have, as in the search; a longer one may not fit the model beside its prompt.
+
+    Attributes:
+        left_out: how many paths were too long.
+    """
+
+    def __init__(self, graph: TokenGraph, tree: TokenTree, longest: int) -> None:
+        self.graph = graph
+        self.tree = tree
+        self.longest = longest
+        self.left_out = 0
+
+    def read(self, paths: Sequence[PathIds]) -> list[RankedPath | None]:
+        """Score paths; None stands for one that is too long. What paths have in common is read once."""
+        spelled = [_tokens(self.graph, path, self.longest) for path in paths]
+        self.left_out += spelled.count(None)
+        trie = _TokenTrie()
+        ways = [None if tokens is None else trie.add(tokens) for tokens in spelled]
+        log_probs, in_tree = self._log_probs(trie)
+        found: list[RankedPath | None] = []
+        for path, tokens, way in zip(paths, spelled, ways, strict=True):
+            if tokens is None or way is None:
+                found.append(None)
+                continue
+            own = [log_probs[node] for node in way]
+            state = AutomatonState((Position(Segment.DONE, _path_node(path)),))
+            hypothesis = Hypothesis(tokens, tuple(own), state, in_tree[trie.parents[way[-1]]], sum(own))
+            score = relation_score(self.graph, path, own)
+            found.append(RankedPath(path, hypothesis, sum(own), score, read=True))
+        return found
+
+    def _log_probs(self, trie: _TokenTrie) -> tuple[list[float], dict[int, int]]:
+        """The log-probability of each token of a trie behind those before it, and its inner nodes' ids in the tree."""
+        inner = [node for node, following in enumerate(trie.following) if following]
+        in_tree = {PROMPT_END: PROMPT_END, **{node: self.tree.size + place for place, node in enumerate(inner)}}
+        log_probs = [0.0] * len(trie.tokens)
+
+        def note(following: Sequence[int], row: Tensor) -> None:
+            values = row[[trie.tokens[node] for node in following]].tolist()
+            for node, value in zip(following, values, strict=True):
+                log_probs[node] = value
+
+        note(trie.first, self.tree.prompt_log_probs())
+        for start in range(0, len(inner), _BATCH):
+            part = inner[start : start + _BATCH]
+            parents = [in_tree[trie.parents[node]] for node in part]
+            _, rows = self.tree.extend(parents, [trie.tokens[node] for node in part])
+            for node, row in zip(part, rows, strict=True):
+                note(trie.following[node], row)
+        return log_probs, in_tree
+
+
+class _TokenTrie:
+    """Token sequences that share their beginnings; memory grows with the number of different tokens in them.
+
+    Attributes:
+        parents: of each node the node before it, ``PROMPT_END`` where there is none; parents have lower numbers.
+        tokens: of each node.
+        following: the nodes behind each node.
+        first: the nodes that sequences begin with.
+    """
+
+    def __init__(self) -> None:
+        self.parents: list[int] = []
+        self.tokens: list[int] = []
+        self.following: list[list[int]] = []
+        self.first: list[int] = []
+        self._nodes: dict[tuple[int, int], int] = {}
+
+    def add(self, tokens: Sequence[int]) -> list[int]:
+        """Take in a sequence; its nodes."""
+        way, parent = [], PROMPT_END
+        for token in tokens:
+            node = self._nodes.setdefault((parent, token), len(self.tokens))
+            if node == len(self.tokens):
+                self.parents.append(parent)
+                self.tokens.append(token)
+                self.following.append([])
+                (self.first if parent == PROMPT_END else self.following[parent]).append(node)
+            way.append(node)
+            parent = node
+        return way
+
+
+def _tokens(graph: TokenGraph, path: PathIds, longest: int) -> tuple[int, ...] | None:
+    """A path as the model writes it, end mark included; None where that is more than ``longest`` tokens."""
+    tokens = tuple(token for piece in graph.spelled(path) for token in piece)
+    return tokens if len(tokens) <= longest else None
+
+
+def _path_node(path: PathIds) -> PathNode:
+    node = PathNode(path.entities[0])
+    for number, (step, entity) in enumerate(zip(path.steps, path.entities[1:], strict=True), 1):
+        node = PathNode(entity, step, node, number)
+    return node
+
+
+# relations that the model was not trained on -------------------------------------------------------
 
 
 def unseen_paths(

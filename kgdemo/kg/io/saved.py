@@ -1,7 +1,11 @@
-"""Building the arrays of a saved graph from triples that do not fit into memory: a hundred million on a small machine.
+"""Saved graphs: a folder of arrays that opens memory-mapped, so that a million triples are there at once.
 
-The triples are read once, in chunks. The labels of a chunk are sorted and written, and so are its triples, as places
-among these labels (a *run*). Merging the runs' labels gives every label its id. Then the triples are dealt into
+One ``.npy`` file an array, ``graph.json`` with name, inverse labels and version, ``info.jsonl`` with types and aliases
+where the graph has any. ``facts.npy`` and ``facts.json`` are the verifier's, see ``facts``.
+
+``build_arrays`` writes the arrays of a graph that does not fit into memory: a hundred million triples on a small
+machine. The triples are read once, in chunks. The labels of a chunk are sorted and written, and so are its triples, as
+places among these labels (a *run*). Merging the runs' labels gives every label its id. Then the triples are dealt into
 buckets, each of which holds all edges of some entities and is sorted by itself. No more than a chunk, a bucket and one
 number for each entity is held at a time. The arrays are those that ``KnowledgeGraph.from_triples`` makes.
 """
@@ -9,21 +13,172 @@ number for each entity is held at a time. The arrays are those that ``KnowledgeG
 from __future__ import annotations
 
 import heapq
+import json
 import shutil
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from kgdemo.kg.graph import Triple
-from kgdemo.kg.labels import LabelTable
+from kgdemo.errors import GraphFormatError
+from kgdemo.facts import SavedFacts, StatedFacts, write_index
+from kgdemo.kg.arrays import Adjacency, LabelTable
+from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
+from kgdemo.kg.io.entities import with_entity_kinds
+from kgdemo.kg.literals import Literals
+from kgdemo.kg.stores.graph import StoreGraph
+from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 
-ROWS = 2_000_000  # triples that are held at once
+LARGE = 1_000_000  # entities; of a saved graph that has more, only what questions reach is brought into memory
+ROWS = 2_000_000  # triples that are held at once while arrays are built
 _READ = 50_000  # labels taken from a run, or written, at once
+_HEADER, _VERSION = "graph.json", 2
+_TABLES, _TABLE_PARTS = ("entities", "relations"), ("blob", "offsets")
+_SIDES, _SIDE_PARTS = ("outgoing", "incoming"), ("offsets", "relations", "targets")
+
+
+def save(kg: KnowledgeGraph, facts: StatedFacts | SavedFacts, folder: Path) -> None:
+    """Write a graph into ``folder``, which is made.
+
+    Args:
+        kg: the graph.
+        facts: of the same source, for the verifier of the saved graph.
+        folder: where to.
+    """
+    begin(folder, _HEADER)
+    for name, values in arrays_of(kg).items():
+        np.save(folder / f"{name}.npy", values)
+    facts.write(folder)
+    _finish(kg, folder)
+
+
+def save_triples(
+    triples: Iterable[Triple], stated: Iterable[Triple], name: str, info: Mapping[str, EntityInfo], folder: Path
+) -> int:
+    """Write a graph of any size into ``folder``; no more than some of its triples are held at a time.
+
+    Args:
+        triples: (head, relation, tail) labels.
+        stated: the same from a second reading, for the verifier's index.
+        name: of the graph.
+        info: as for ``KnowledgeGraph.from_triples``.
+        folder: where to.
+
+    Returns:
+        how many triples it has.
+    """
+    begin(folder, _HEADER)
+    build_arrays(triples, folder)
+    built = _mapped(folder, name, {})
+    known = {label: about for label, about in info.items() if label in built.entities}
+    built = with_entity_kinds(_mapped(folder, name, {}, known))
+    write_index(stated, {}, folder)
+    _finish(built, folder)
+    return len(built)
+
+
+def _finish(kg: KnowledgeGraph, folder: Path) -> None:
+    """Write what is known of entities, and at last the header: a folder with it is whole."""
+    with (folder / "info.jsonl").open("w", encoding="utf-8") as stream:
+        for label, info in kg.info.items():
+            stream.write(json.dumps({"entity": label, **asdict(info)}, ensure_ascii=False) + "\n")
+    header = {"version": _VERSION, "name": kg.name, "inverse_readings": kg.inverse_labels}
+    if len(kg.entities) > LARGE:
+        header["symmetric"] = symmetric_relations(kg)
+    (folder / _HEADER).write_text(json.dumps(header, ensure_ascii=False), "utf-8")
+
+
+def begin(folder: Path, header: str) -> None:
+    """Make ``folder``, or ready to be written anew what is there already.
+
+    Its header goes first and is written last, so that what breaks off in between is no whole folder. Arrays are taken
+    away instead of written over: a process that has them mapped keeps what it has opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / header).is_file():
+        (folder / header).unlink()
+        for array in folder.glob("*.npy"):
+            array.unlink()
+
+
+def is_saved_graph(folder: Path) -> bool:
+    """Whether ``folder`` was written by ``save``."""
+    return (folder / _HEADER).is_file() and any(folder.glob("*.npy"))  # GRBench too calls its graph graph.json
+
+
+def load(folder: Path) -> KnowledgeGraph:
+    """Open a saved graph; its arrays stay on disk until they are read.
+
+    Raises:
+        GraphFormatError: the folder is no saved graph, is incomplete or of another version.
+    """
+    try:
+        header = json.loads((folder / _HEADER).read_text("utf-8"))
+        if header["version"] != _VERSION:
+            raise GraphFormatError(f"{folder} was saved by another version; save the graph again.")
+        lines = (folder / "info.jsonl").read_text("utf-8").split("\n")
+        return _mapped(folder, header["name"], header["inverse_readings"], dict(_info(line) for line in lines if line))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise GraphFormatError(f"{folder} is no saved graph or is incomplete ({error}); save it again.") from error
+
+
+def open_saved(folder: Path) -> KnowledgeGraph:
+    """A saved graph; of a large one only what questions reach is brought into memory. Raises as ``load`` does."""
+    kg = load(folder)
+    if len(kg.entities) <= LARGE:
+        return kg
+    symmetric = json.loads((folder / _HEADER).read_text("utf-8")).get("symmetric")
+    return StoreGraph(SavedStore(kg, symmetric), kg.name, folder)
+
+
+def _mapped(
+    folder: Path, name: str, inverse_readings: Mapping[str, str], info: Mapping[str, EntityInfo] | None = None
+) -> KnowledgeGraph:
+    """The arrays in a folder as a graph."""
+
+    def array(name: str) -> NDArray[Any]:
+        mapped: NDArray[Any] = np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        return mapped
+
+    return graph_of(array, name, inverse_readings, info)
+
+
+def _info(line: str) -> tuple[str, EntityInfo]:
+    record = json.loads(line)
+    label = record.pop("entity")
+    return label, EntityInfo(**{**record, "aliases": tuple(record["aliases"])})
+
+
+def arrays_of(kg: KnowledgeGraph) -> dict[str, NDArray[Any]]:
+    """The arrays of a graph by name."""
+    return {
+        f"{name}.{part}": getattr(getattr(kg, name), part)
+        for names, parts in ((_TABLES, _TABLE_PARTS), (_SIDES, _SIDE_PARTS))
+        for name in names
+        for part in parts
+    }
+
+
+def graph_of(
+    array: Callable[[str], NDArray[Any]],
+    name: str,
+    inverse_labels: Mapping[str, str],
+    info: Mapping[str, EntityInfo] | None = None,
+    literals: Literals | None = None,
+) -> KnowledgeGraph:
+    """The graph of some arrays, given by name; see ``KnowledgeGraph`` for the rest."""
+    entities, relations = (LabelTable(*(array(f"{table}.{part}") for part in _TABLE_PARTS)) for table in _TABLES)
+    outgoing, incoming = (Adjacency(*(array(f"{side}.{part}") for part in _SIDE_PARTS)) for side in _SIDES)
+    return KnowledgeGraph(name, entities, relations, outgoing, incoming, inverse_labels, info, literals)
+
+
+# building arrays piece by piece ------------------------------------------------------------------
 
 
 def build_arrays(triples: Iterable[Triple], folder: Path, rows: int = ROWS) -> None:

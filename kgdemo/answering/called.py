@@ -1,0 +1,137 @@
+"""What a question calls by another name, by a deed or by a mark, and asks no more of than what it is.
+
+*Which politician was nicknamed the Iron Lady*, *lady with the lamp, crimean war nurse*, *dutch painter fella that cut
+off his own ear*: the answer is what the name belongs to, and each further word has to be told of it by the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kgdemo.answering.computation import computed_answer
+from kgdemo.answering.masked import Named
+from kgdemo.answering.operands import names_of_kind
+from kgdemo.answering.plans import Plans
+from kgdemo.answering.records import ACHIEVED
+from kgdemo.answering.walks import Heard
+from kgdemo.events import Event, Operand
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
+from kgdemo.kg.path import Path
+from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.plan import Form
+
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_KNOWN_AS = re.compile(
+    r"(?:^(?:what(?:['’]?s| is| was) )?(?:the )?name of|\b(?:by the name of|known|nicknamed|dubbed|called|referred to"
+    r"|famous|goes by|go by))(?: (?:also|popularly|often|commonly))?(?: as)?(?: the (?:nick)?name(?: of)?)? "
+    r"[\"“'‘]?(?P<name>[^?!,]+?)[\"”'’]?\s*[?!.]*$",
+    re.IGNORECASE,
+)
+_SAYS_WHAT = ("occupation", "instance of", "genre", "sport")
+_SAYS_WHENCE = (
+    *_SAYS_WHAT, "citizen of", "originates from", "located in", "lives in", "worshipped in", "took part in",
+    "played for", "plays position", "plays instrument", "art movement", "field of work", "member of band",
+)  # fmt: skip
+_OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
+_SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
+    "guy fella chap bloke lady man woman person thing one ones somebody someone something called name named famous"
+    " known again remember think".split()
+)
+
+
+class Called(Plans):
+    """Answers that are what a question calls by another name."""
+
+    def called_so(self, text: str, readings: Sequence[Heard]) -> Iterator[Event]:
+        """Who or what a name or a description belongs to, where no more is asked.
+
+        Args:
+            text: the question as it was asked.
+            readings: of it.
+        """
+        if self.plan.form not in (Form.ENTITY, Form.ORDINAL, Form.SUPERLATIVE):
+            return
+        if events := tuple(self._known_as(text)):
+            yield from events
+            return
+        for heard in readings:
+            if heard.names and (events := tuple(self._is_described(heard))):
+                yield from events
+                return
+
+    def _is_described(self, heard: Heard) -> Iterator[Event]:
+        """What one of the names of a reading belongs to, if the graph tells all other words of it."""
+        if _OWNS.search(heard.text):
+            return
+        for name in heard.masked.names:
+            one, path = self._behind(name)
+            beside = [other for other in (*heard.masked.names, *heard.masked.beside) if other is not name]
+            joined = [
+                next(filter(None, (self.sets.joined(one, own) for own in other.entities)), None) for other in beside
+            ]
+            if not one or None in joined:
+                continue
+            said = re.sub(r"\b[XY]\b(?:['’]s)?", " ", heard.text)
+            words = [word for word in fold(said).split() if word not in FUNCTION_WORDS | _SAYS_NO_MORE]
+            told = self._words_told(one)
+            if not all(told & {word, *names_of_kind(word)} for word in words):
+                continue
+            paths = tuple(own for own in (path, *joined) if own is not None)
+            meant = f"{one}: {name.text}"
+            if (yield from self._operate("step", meant, [Operand(one, paths)], (one,))) is not None:
+                yield computed_answer(f"{one} ({name.text}).", (one,))
+            return
+
+    def _told_of(self, one: str, other: Named) -> Path | None:
+        """The path by which another name of the question is told of something."""
+        return next(filter(None, (self.sets.joined(one, own) for own in other.entities)), None)
+
+    def _behind(self, name: Named) -> tuple[str, Path | None]:
+        """What a name that is not its own belongs to, with a path that says what it is; else nothing."""
+        said, asked = fold(_ARTICLE.sub("", name.text)), self.query.answer_type
+        for entity in name.entities:
+            holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) == "feat" else {}
+            if len(holders) == 1 and fits(asked, kind_of(self.kg, next(iter(holders)))) is not Fit.NO:
+                return next(iter(holders.items()))
+            own = set(fold(bare(entity)).split())
+            called = said in {fold(_ARTICLE.sub("", other)) for other in self.kg.names_of(entity)}
+            if called and " " in said and own.isdisjoint(said.split()) and fits(asked, kind_of(self.kg, entity)):
+                return entity, self._what_it_is(entity)
+        return "", None
+
+    def _words_told(self, one: str) -> set[str]:
+        """The words that say what something is and where it belongs."""
+        around = [end for label, end in self.kg.neighbours(one, directed=True) if label in _SAYS_WHENCE]
+        return {*kind_of(self.kg, one).split(), *self.kg.words_of(*around)}
+
+    def _known_as(self, text: str) -> Iterator[Event]:
+        """Who or what another name belongs to, where that is asked: *which politician was nicknamed the Iron Lady*.
+
+        What else is named has to be joined to it; with nothing else what it is, or was, says which one it is. The
+        *father of* whoever is nicknamed so is another question.
+        """
+        found = _KNOWN_AS.search(text)
+        if (
+            not found
+            or self.plan.form is not Form.ENTITY
+            or re.search(r"\b(?:of|for|by) (?:the|an?) ", text[: found.start()])
+        ):
+            return
+        said = fold(_ARTICLE.sub("", found["name"]))
+        for one in self.query.topics:
+            names = {fold(_ARTICLE.sub("", name)) for name in self.kg.names_of(one)}
+            told = [self.sets.joined(one, other) for other in self.query.topics if other != one]
+            told = told or [self._what_it_is(one)]
+            meant = said in names - {fold(one)} and fits(self.query.answer_type, kind_of(self.kg, one)) is not Fit.NO
+            paths = tuple(path for path in told if path is not None)
+            if meant and len(paths) == len(told):
+                operands, also = [Operand(one, paths)], f"{one}, also called {found['name']}"
+                if (yield from self._operate("step", also, operands, (one,))) is not None:
+                    yield computed_answer(f"{also}.", (one,))
+                return
+
+    def _what_it_is(self, one: str) -> Path | None:
+        """The path that says what kind of thing something is."""
+        told = sorted(self.kg.neighbours(one, directed=True), key=lambda step: step[0] not in _SAYS_WHAT)
+        return next((Path((end, one), (self.sets.inverse(label),)) for label, end in told), None)
