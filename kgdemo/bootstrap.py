@@ -22,8 +22,8 @@ ENVIRONMENT = ROOT / ".venv"
 SUPPORTED = ((3, 10), (3, 13))
 APP = ("requirements.txt",)
 TESTS = (*APP, "kgdemo/kg/stores/requirements.txt", "kgdemo/lab/requirements.txt", "tests/requirements.txt")
-# each process has a page and a Chromium of its own, so more than a few would want memory
 TESTS_FAILED = 1  # pytest's exit status; others say that it could not run them
+# each process has a page and a Chromium of its own, so more than a few would want memory
 SIDE_BY_SIDE = ["--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal"]
 
 

@@ -12,20 +12,23 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import asdict, replace
 from functools import partial
+from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgdemo.cli.run import add_settings, settings_from
+from kgdemo.errors import UserError
+from kgdemo.settings import LOCAL, Settings
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.study import StudySet
-    from kgdemo.lab.evaluation.workers import Workers
     from kgdemo.models.prompt_style import PromptStyle
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import Settings
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -87,15 +90,6 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_evaluate)
 
 
-def _elsewhere(address: str) -> Callable[[Callable[[], Pipeline], int], Workers] | None:
-    """What makes workers on the Ray cluster at an address; None where there is none."""
-    if not address:
-        return None
-    from kgdemo.lab.evaluation.workers import RayWorkers
-
-    return partial(RayWorkers, address=address)
-
-
 def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.judge import Judge
     from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
@@ -103,42 +97,45 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     from kgdemo.lab.evaluation.workers import opened_workers
     from kgdemo.lab.training.examples import read_held_out
 
-    make = _pipeline()
+    make = _pipeline_factory()
     pipeline = make()
-    judge = Judge.by(pipeline.chat, arguments.judge) if arguments.judge is not None else None
-    scorer = Judge.by(pipeline.chat).model if arguments.gpt4score else None
+    judge = Judge.by(pipeline.chat, arguments.judge, arguments.gpt4score)
     settings = _with_own_graph(settings_from(arguments, compare=arguments.unconstrained, explain=0), arguments)
     names = methods_named(arguments.method)
-    more: Any = {"batched": arguments.batched, "scorer": scorer, "traces": arguments.traces}
-    rest = (arguments.out, arguments.limit, arguments.link, judge)
     if arguments.link_only:
         metrics = evaluate_linking(pipeline.linker(settings.graph), arguments.questions, arguments.out, arguments.limit)
         print(json.dumps(metrics, indent=2))
         return 0
-    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
-        more["workers"] = workers
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
+        measure = partial(
+            evaluate,
+            pipeline,
+            arguments.questions,
+            limit=arguments.limit,
+            link=arguments.link,
+            judge=judge,
+            batched=arguments.batched,
+            workers=workers,
+            traces=arguments.traces,
+        )
         if len(names) > 1 or arguments.method.strip() == ALL:
-            print(compare_methods(pipeline, names, arguments.questions, settings, *rest, **more))
+            print(compare_methods(measure, names, settings, arguments.out))
         else:
             held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
-            one = replace(settings, method=names[0])
-            metrics = evaluate(pipeline, arguments.questions, one, *rest, held_out=held_out, **more)
+            metrics = measure(replace(settings, method=names[0]), arguments.out, held_out=held_out)
             print(json.dumps(metrics, indent=2))
     return 0
 
 
-def _pipeline() -> Callable[[], Pipeline]:
-    """What makes the pipeline, here and in each worker: cases of MedQA, with their choices, are long."""
+def _pipeline_factory() -> Callable[[], Pipeline]:
+    """Makes the pipelines, here and in each worker; long questions are allowed, such as the cases of MedQA."""
     from kgdemo.pipeline import Pipeline
-    from kgdemo.settings import LOCAL
 
     return partial(Pipeline, replace(LOCAL, question=20_000))
 
 
 def _with_own_graph(settings: Settings, arguments: argparse.Namespace) -> Settings:
     """A folder of GRBench has questions and their graph: it is taken where no other is named."""
-    from kgdemo.settings import Settings
-
     folder = arguments.questions
     beside = settings.graph == Settings().graph and any((folder / f"graph.json{end}").is_file() for end in ("", ".gz"))
     return replace(settings, graph=str(folder)) if beside else settings
@@ -152,13 +149,12 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
+    from kgdemo.lab.evaluation.predictions import read_predictions
+    from kgdemo.lab.evaluation.report import compare_runs, differences_table
 
-    from kgdemo.lab.evaluation.predictions import as_table, compare_runs
-
-    rows = compare_runs(arguments.first, arguments.second)
+    rows = compare_runs(read_predictions(arguments.first), read_predictions(arguments.second))
     if not arguments.json:
-        print(as_table(rows))
+        print(differences_table(rows))
     for row in rows if arguments.json else ():
         print(json.dumps(asdict(row)))
     return 0
@@ -187,68 +183,74 @@ ALL_RECIPES = "all"
 def _study(arguments: argparse.Namespace) -> int:
     if arguments.attached:
         threading.Thread(target=_stop_with_input, daemon=True).start()
-    from kgdemo.errors import UserError
-    from kgdemo.lab.questions import read_questions
-
-    every = arguments.recipe == ALL_RECIPES
-    if bool(arguments.questions) == bool(arguments.set) or (arguments.set and not every):
-        raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
-    for one in arguments.set or ():
-        if len(one) not in (3, 4) or (len(one) == 4 and not one[3].isdecimal()):
-            raise UserError(f"--set takes NAME KG FILE and perhaps a number of questions, not {' '.join(one)}.")
-    files = [Path(one[2]) for one in arguments.set or ()] or [arguments.questions]
-    for file in files:
-        read_questions(file)  # a file that is no set is told before a model is loaded
-    from kgdemo.lab.evaluation.study import Finished, StudySet, study, study_all, write_section
+    settings = settings_from(arguments, compare=False, explain=0)
+    sets = _study_sets(arguments, settings)
+    from kgdemo.lab.evaluation.study import Finished, study, study_all, write_section
     from kgdemo.lab.evaluation.workers import opened_workers
 
-    settings = settings_from(arguments, compare=False, explain=0)
-    make = _pipeline()
-    with opened_workers(arguments.workers, make, _elsewhere(arguments.ray)) as workers:
-        if not every:
-            settings = _with_own_graph(settings, arguments)
-            rest = (settings, arguments.out, arguments.limit, workers)
-            print(study(make(), arguments.recipe, arguments.questions, *rest).table)
+    make = _pipeline_factory()
+    with opened_workers(arguments.workers, make, arguments.ray) as workers:
+        rest = (arguments.out, arguments.limit, workers)
+        if arguments.recipe != ALL_RECIPES:
+            own = replace(settings, graph=sets[0].graph)
+            print(study(make(), arguments.recipe, sets[0].questions, own, *rest).table)
             return 0
-        sets = [StudySet(n, graph, Path(file), *map(int, first)) for n, graph, file, *first in arguments.set or ()] or [
-            StudySet(files[0].stem, _with_own_graph(settings, arguments).graph, files[0])
-        ]
         finished: Finished = {}
-        for name, done, so_far in study_all(make(), sets, settings, arguments.out, arguments.limit, workers):
+        for name, done, so_far in study_all(make(), sets, settings, *rest):
             print(f"{name}. {done.table}", flush=True)
             finished = so_far
     if arguments.readme and finished:
-        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_told(arguments, sets)))
+        write_section(arguments.readme, finished, "python -m kgdemo " + shlex.join(_command_of(arguments, sets)))
     return 0
 
 
-def _told(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
+def _study_sets(arguments: argparse.Namespace, settings: Settings) -> list[StudySet]:
+    """The question sets of ``--set`` or ``--questions``, read before any model is loaded."""
+    from kgdemo.lab.questions import read_questions
+
+    given = arguments.set or ()
+    if bool(arguments.questions) == bool(given) or (given and arguments.recipe != ALL_RECIPES):
+        raise UserError("Give --questions FILE, or with `study all` --set NAME KG FILE, once or more.")
+    for one in given:
+        if len(one) not in (3, 4) or (len(one) == 4 and not one[3].isdecimal()):
+            raise UserError(f"--set takes NAME KG FILE and perhaps a number of questions, not {' '.join(one)}.")
+    for file in [Path(one[2]) for one in given] or [arguments.questions]:
+        read_questions(file)
+    from kgdemo.lab.evaluation.study import StudySet
+
+    if given:
+        return [StudySet(name, graph, Path(file), *map(int, limit)) for name, graph, file, *limit in given]
+    file = arguments.questions
+    return [StudySet(file.stem, _with_own_graph(settings, arguments).graph, file)]
+
+
+def _command_of(arguments: argparse.Namespace, sets: Sequence[StudySet]) -> list[str]:
     """The command that makes these tables, without the folders of this machine."""
 
     def shown(file: str) -> str:
         return "/".join(["DATA", *Path(file).parts[-2:]]) if Path(file).is_absolute() else file
 
-    told = ["study", ALL_RECIPES]
+    words = ["study", ALL_RECIPES]
     for one in sets:
-        told += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
-        told += [] if one.limit is None else [str(one.limit)]
+        words += ["--set", one.name, shown(one.graph), shown(str(one.questions))]
+        words += [] if one.limit is None else [str(one.limit)]
     limit = [] if arguments.limit is None else ["--limit", str(arguments.limit)]
-    return [*told, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
+    return [*words, *limit, "--out", "runs/studies", "--readme", "kgdemo/lab/README.md"]
 
 
 def _stop_with_input() -> None:
-    """What is answered is on the disk already, so the process may end at any moment."""
+    """End the process when standard input ends; all answers are on the disk already."""
     while os.read(0, 1):  # not sys.stdin, whose lock the interpreter would wait for at its end
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _recipes(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.evaluation.recipes import RECIPES, described
+    from kgdemo.lab.evaluation.recipes import RECIPES
 
     for name, recipe in RECIPES.items():
         if arguments.json:
-            print(json.dumps({"name": name, **described(recipe)}, ensure_ascii=False))
+            print(json.dumps({"name": name, **asdict(recipe)}, ensure_ascii=False))
         else:
             print(f"{name}: {recipe.after}; {len(recipe.variants)} variants. {recipe.reports}")
     return 0
@@ -288,7 +290,6 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.models.causal import model_folder
     from kgdemo.pipeline import Pipeline
 
@@ -316,37 +317,38 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.abstention import calibrate, collect, odds_of, reliability, save
+    from kgdemo.lab.training.abstention import calibrate, collect_features, odds_of, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
-    judged = collect(pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit)
+    judged = collect_features(
+        pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit
+    )
     weights, figures = calibrate(judged)
     if arguments.save:
-        save(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
+        save_reliability(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
     return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
 
 
 def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
-    from kgdemo.errors import UserError
-    from kgdemo.lab.training.abstention import measured, reliability, save
+    from kgdemo.lab.training.abstention import collect_odds, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
     if style.abstention is None:
         raise UserError("This model never abstains; fit that first, with --answerable, --unanswerable and --save.")
     files = [*arguments.answerable, arguments.unanswerable]
-    found = measured(pipeline, files, settings, arguments.out, arguments.limit)
-    told = reliability(found, style.abstention, settings.graph)
+    found = collect_odds(pipeline, files, settings, arguments.out, arguments.limit)
+    record = reliability(found, style.abstention, settings.graph)
     if arguments.save:
-        save(told, model_folder(settings.model))
-    return {"questions": len(found), "right": sum(one.right for one in found), **told}
+        save_reliability(record, model_folder(settings.model))
+    return {"questions": len(found), "right": sum(one.right for one in found), **record}
 
 
 def _pool(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.ranking import cross_validated, fit_ranking, hits, searched
+    from kgdemo.lab.training.ranking import cross_validated, expected_hits, fit_ranking, searched
 
     found = [
         one.candidates
@@ -354,14 +356,13 @@ def _pool(
         for one in searched(pipeline, file, question_set, arguments.limit)
     ]
     weights = fit_ranking(found)
-    figures = {"ranking": weights, "questions": len(found), "hits@1": hits(weights, found)}
+    figures = {"ranking": weights, "questions": len(found), "hits@1": expected_hits(weights, found)}
     return replace(style, ranking=weights), {**figures, "hits@1_cross_validated": cross_validated(found)}
 
 
 def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.errors import UserError
     from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.ranking import (
         PLAIN,
@@ -392,8 +393,6 @@ def _backoff(
 
 def _question_sets(arguments: argparse.Namespace, settings: Settings) -> Iterator[tuple[Path, Settings]]:
     """What ``--pool`` names: question files, and graph and number of hops to search them with."""
-    from kgdemo.errors import UserError
-
     for graph, file, hops in arguments.pool:
         if not hops.isdecimal():
             raise UserError(f"--pool takes KG FILE L, and L is a number of hops, not {hops!r}.")
@@ -412,13 +411,12 @@ def _add_templates(parser: argparse.ArgumentParser) -> None:
 
 
 def _templates(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.kg.io.catalogue import open_graph
     from kgdemo.lab.questions import write_questions
     from kgdemo.lab.training.examples import read_held_out
     from kgdemo.lab.training.templates import FOLDER, load_templates, template_questions
 
-    known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith("-chains"))
+    known = sorted(file.stem for file in FOLDER.glob("*.tsv") if not file.stem.endswith(("-chains", "-paths")))
     if arguments.templates not in known:
         raise UserError(f"There are no templates {arguments.templates}; choose one of {', '.join(known)}.")
     held_out = read_held_out(arguments.held_out) if arguments.held_out else frozenset()
@@ -444,7 +442,6 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 
 def _train(arguments: argparse.Namespace) -> int:
-    from kgdemo.errors import UserError
     from kgdemo.lab.training.run import DevHits, Recipe, export_best, run_recipe
 
     recipe = Recipe.load(arguments.recipe)
@@ -484,35 +481,25 @@ def _bench(arguments: argparse.Namespace) -> int:
         return _soak(arguments) if arguments.whole is None else _soak_whole(arguments)
     if arguments.what == "load":
         return _load(arguments)
-    import time
-    from dataclasses import asdict
+    from kgdemo.lab.benchmarks import comparison, decode, index
 
-    from kgdemo.lab.benchmarks import comparison as bench
-    from kgdemo.lab.benchmarks import decode as bench_decode
-    from kgdemo.lab.benchmarks import index as bench_index
-    from kgdemo.lab.benchmarks.comparison import require_marisa
-
-    require_marisa()
+    comparison.require_marisa()
     clock = time.process_time if arguments.cpu_time else time.perf_counter
     if arguments.what == "index":
-        rows = bench_index.index_rows(bench_index.QUICK if arguments.quick else bench_index.IndexSizes(), clock)
+        rows = index.index_rows(index.QUICK if arguments.quick else index.IndexSizes(), clock)
     else:
-        rows = bench_decode.decode_rows(bench_decode.QUICK if arguments.quick else bench_decode.DecodeSizes(), clock)
+        rows = decode.decode_rows(decode.QUICK if arguments.quick else decode.DecodeSizes(), clock)
     if arguments.markdown:
         command = " ".join(f"--{flag}" for flag in ("quick", "cpu-time") if getattr(arguments, flag.replace("-", "_")))
-        print(bench.markdown(rows, f"bench {arguments.what} {command}".strip()))
+        print(comparison.markdown(rows, f"bench {arguments.what} {command}".strip()))
         return 0
     for row in rows:
-        print(json.dumps(asdict(row), ensure_ascii=False) if arguments.json else bench.sentence(row), flush=True)
+        print(json.dumps(asdict(row), ensure_ascii=False) if arguments.json else comparison.sentence(row), flush=True)
     return 0
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from contextlib import nullcontext
-    from dataclasses import asdict
-    from itertools import cycle, islice
-
-    from kgdemo.lab.benchmarks import load as bench_load
+    from kgdemo.lab.benchmarks.load import Page, load, own_server, sentence
     from kgdemo.lab.questions import read_questions
     from kgdemo.ui.assets import examples
 
@@ -523,16 +510,13 @@ def _load(arguments: argparse.Namespace) -> int:
     questions = list(islice(cycle(texts), max(arguments.number, 1)))
     if arguments.different:  # a question in the same words twice would be answered once
         questions = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(questions)]
-    with nullcontext(arguments.url) if arguments.url else bench_load.own_server() as url:
-        found = bench_load.load(bench_load.Page(url), questions, max(arguments.askers, 1))
-    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else bench_load.sentence(found))
+    with nullcontext(arguments.url) if arguments.url else own_server() as url:
+        found = load(Page(url), questions, max(arguments.askers, 1))
+    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else sentence(found))
     return 1 if found.failed else 0
 
 
 def _soak(arguments: argparse.Namespace) -> int:
-    import time
-    from dataclasses import asdict
-
     from tqdm import tqdm
 
     from kgdemo.lab.benchmarks.soak import Tally, soak
@@ -552,8 +536,6 @@ def _soak(arguments: argparse.Namespace) -> int:
 
 
 def _soak_whole(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from tqdm import tqdm
 
     from kgdemo.cli import main

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +134,6 @@ def _tell(event: Event) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
     from kgdemo.kg.io.catalogue import open_facts
     from kgdemo.verify import Verifier
 

@@ -5,7 +5,7 @@ One object a line: ``id, question, q_entity [..], a_entity [..], answer [..]`` a
 path that answers it, inverse steps written ``~relation``) and ``gold_paths [[[h, r, t], ..], ..]`` (paths
 that somebody took to answer it).
 
-Other sets are recognised by what is in them. Each shape says what its records hold and how one becomes
+Other sets are recognised by what is in them. Each format says what its records hold and how one becomes
 ``id, question, q_entity, a_entity, answer, choices``. Answers are names where the set has names, else the ids that it
 has; a graph to go with it has to call its entities so.
 """
@@ -29,35 +29,37 @@ _YES_NO = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RecordFormat:
     """One form of records.
 
     Attributes:
         name: of the sets that have it.
-        wants: the fields by which it is known, for people.
-        fits: whether a record has it.
+        fields: by which it is known, for people.
+        matches: whether a record has it.
         read: a record in the schema of RoG; it may raise KeyError, TypeError, ValueError, IndexError.
     """
 
     name: str
-    wants: str
-    fits: Callable[[Record], bool]
+    fields: str
+    matches: Callable[[Record], bool]
     read: Callable[[Record], dict[str, Any]]
 
 
-def shape_of(record: Record) -> Shape | None:
-    """The shape of a record; None where none is known."""
-    return next((shape for shape in SHAPES if shape.fits(record)), None)
+def _format_of(record: object, where: str) -> RecordFormat:
+    """The format of a record.
 
-
-def unknown_shape(name: str, record: object) -> UserError:
-    """The complaint about a file of no known shape."""
+    Raises:
+        UserError: none is known.
+    """
+    for known in FORMATS:
+        if isinstance(record, Mapping) and known.matches(record):
+            return known
     has = ", ".join(map(str, record))[:200] if isinstance(record, Mapping) else type(record).__name__
-    looked = "; ".join(f"{shape.name} ({shape.wants})" for shape in SHAPES)
-    return UserError(f"{name} is no question set that is known: its first record has {has}; looked for {looked}.")
+    looked = "; ".join(f"{known.name} ({known.fields})" for known in FORMATS)
+    raise UserError(f"{where} is no question set that is known: its first record has {has}; looked for {looked}.")
 
 
-def records_in(document: object) -> list[Any]:
+def _records_in(document: object) -> list[Any]:
     """The records of a whole JSON document: a list, or the list of an object that holds one."""
     if isinstance(document, list):
         return document
@@ -88,25 +90,25 @@ def _webqsp(record: Record) -> dict[str, Any]:
     parse = next(iter(_parses(record)), {"Answers": ()})
     names = [answer.get("EntityName") or answer["AnswerArgument"] for answer in parse["Answers"]]
     topic = parse.get("TopicEntityName") or parse.get("TopicEntityMid")
-    return _made(record["QuestionId"], record.get("ProcessedQuestion") or record["RawQuestion"], names, [topic])
+    return _record(record["QuestionId"], record.get("ProcessedQuestion") or record["RawQuestion"], names, [topic])
 
 
 def _freebase_qa(record: Record) -> dict[str, Any]:
     parses = _parses(record)
     names = [name for parse in parses for answer in parse["Answers"] for name in answer["AnswersName"]]
     topics = [parse.get("TopicEntityName") for parse in parses]
-    return _made(record["Question-ID"], record["RawQuestion"], names, topics)
+    return _record(record["Question-ID"], record["RawQuestion"], names, topics)
 
 
 def _cwq(record: Record) -> dict[str, Any]:
-    return _made(record["ID"], record["question"], [a.get("answer") or a["answer_id"] for a in record["answers"]])
+    return _record(record["ID"], record["question"], [a.get("answer") or a["answer_id"] for a in record["answers"]])
 
 
 def _grail_qa(record: Record) -> dict[str, Any]:
     nodes = record.get("graph_query", {}).get("nodes", ())
     topics = [node["friendly_name"] for node in nodes if node["node_type"] == "entity" and not node["question_node"]]
     names = [answer.get("entity_name") or answer["answer_argument"] for answer in record["answer"]]
-    return _made(record["qid"], record["question"], names, topics)
+    return _record(record["qid"], record["question"], names, topics)
 
 
 def _choices_of(choices: Any) -> dict[str, str]:
@@ -122,31 +124,31 @@ def _commonsense_qa(record: Record) -> dict[str, Any]:
     choices = _choices_of(inner["choices"])
     right = [choices[record["answerKey"]]] if record.get("answerKey") else []
     text = given["stem"] if isinstance(given, Mapping) else given
-    return {**_made(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
+    return {**_record(record["id"], text, right, [inner["question_concept"]]), "choices": list(choices.values())}
 
 
 def _med_qa(record: Record) -> dict[str, Any]:
     choices = dict(record["options"])
     right = record.get("answer") or choices[record["answer_idx"]]
-    return {**_made(record.get("id"), record["question"], [right]), "choices": list(choices.values())}
+    return {**_record(record.get("id"), record["question"], [right]), "choices": list(choices.values())}
 
 
 def _cr_lt(record: Record) -> dict[str, Any]:
     right = str(record["answer"]).lower()
     truth = {"true": "yes", "yes": "yes", "false": "no", "no": "no"}[right]
-    return {**_made(record["id"], record["query"], [truth], list(record["KG Entities"])), "choices": list(_YES_NO)}
+    return {**_record(record["id"], record["query"], [truth], list(record["KG Entities"])), "choices": list(_YES_NO)}
 
 
 def _gr_bench(record: Record) -> dict[str, Any]:
     answer = record["answer"]
     names = answer if isinstance(answer, list) else re.split(r",\s+", str(answer))
-    return _made(record["qid"], record["question"], names)
+    return _record(record["qid"], record["question"], names)
 
 
 def _lc_quad(record: Record) -> dict[str, Any]:
     answers = record.get("answer") or []
     text = record.get("question") or record.get("paraphrased_question") or record["NNQT_question"]
-    return _made(record["uid"], text, [_short(str(answer)) for answer in answers])
+    return _record(record["uid"], text, [_local_name(str(answer)) for answer in answers])
 
 
 def _qald(record: Record) -> dict[str, Any]:
@@ -156,18 +158,18 @@ def _qald(record: Record) -> dict[str, Any]:
     for answer in record["answers"]:
         if "boolean" in answer:
             found = "yes" if answer["boolean"] else "no"
-            return {**_made(record["id"], text, [found]), "choices": list(_YES_NO)}
+            return {**_record(record["id"], text, [found]), "choices": list(_YES_NO)}
         rows = answer.get("results", {}).get("bindings", ())
-        names += [_short(cell["value"]) for row in rows for cell in row.values()]
-    return _made(record["id"], text, names)
+        names += [_local_name(cell["value"]) for row in rows for cell in row.values()]
+    return _record(record["id"], text, names)
 
 
-def _short(value: str) -> str:
+def _local_name(value: str) -> str:
     """The last part of an address; what is none stays."""
     return value.rstrip("/").rsplit("/", 1)[-1].rsplit("#", 1)[-1] if re.match(r"https?://", value) else value
 
 
-def _made(name: object, text: object, answers: Iterable[object], topics: Iterable[object] = ()) -> dict[str, Any]:
+def _record(name: object, text: object, answers: Iterable[object], topics: Iterable[object] = ()) -> dict[str, Any]:
     if not isinstance(text, str) or not text.strip():
         raise TypeError("the question is no text")
     made = {"question": text, "answer": _names(answers), "q_entity": _names(topics)}
@@ -179,30 +181,30 @@ def _names(values: Iterable[object]) -> list[str]:
 
 
 # The first that fits counts: those with fields that no other has stand first.
-SHAPES: tuple[Shape, ...] = (
-    Shape("FreebaseQA", "Question-ID, Parses", _has("Question-ID", "Parses"), _freebase_qa),
-    Shape("WebQSP", "QuestionId, Parses", _has("QuestionId", "Parses"), _webqsp),
-    Shape("ComplexWebQuestions", "ID, question, answers", _has("ID", "question", "answers"), _cwq),
-    Shape(
+FORMATS: tuple[RecordFormat, ...] = (
+    RecordFormat("FreebaseQA", "Question-ID, Parses", _has("Question-ID", "Parses"), _freebase_qa),
+    RecordFormat("WebQSP", "QuestionId, Parses", _has("QuestionId", "Parses"), _webqsp),
+    RecordFormat("ComplexWebQuestions", "ID, question, answers", _has("ID", "question", "answers"), _cwq),
+    RecordFormat(
         "GrailQA", "qid, question, answer, s_expression", _has("qid", "question", "s_expression", "answer"), _grail_qa
     ),
-    Shape(
+    RecordFormat(
         "CommonsenseQA",
         "id, question, choices, question_concept",
         lambda r: "question_concept" in r or (isinstance(r.get("question"), Mapping) and "stem" in r["question"]),
         _commonsense_qa,
     ),
-    Shape("MedQA", "question, options, answer_idx", _has("question", "options", "answer_idx"), _med_qa),
-    Shape("CR-LT-KGQA", "id, query, answer, KG Entities", _has("id", "query", "answer", "KG Entities"), _cr_lt),
-    Shape("LC-QuAD 2", "uid, question, sparql_wikidata", _has("uid", "sparql_wikidata"), _lc_quad),
-    Shape(
+    RecordFormat("MedQA", "question, options, answer_idx", _has("question", "options", "answer_idx"), _med_qa),
+    RecordFormat("CR-LT-KGQA", "id, query, answer, KG Entities", _has("id", "query", "answer", "KG Entities"), _cr_lt),
+    RecordFormat("LC-QuAD 2", "uid, question, sparql_wikidata", _has("uid", "sparql_wikidata"), _lc_quad),
+    RecordFormat(
         "QALD",
         "id, question in languages, answers",
         lambda r: isinstance(r.get("question"), list) and "answers" in r,
         _qald,
     ),
-    Shape("GRBench", "qid, question, answer", _has("qid", "question", "answer"), _gr_bench),
-    Shape(
+    RecordFormat("GRBench", "qid, question, answer", _has("qid", "question", "answer"), _gr_bench),
+    RecordFormat(
         "RoG",
         "id, question, q_entity, a_entity, answer, graph",
         lambda r: "id" in r and isinstance(r.get("question"), str),
@@ -211,7 +213,7 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 
-def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
+def _rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
     """Lines of MetaQA (question with [topic], tab, answers) or SimpleQuestions (three addresses and a question).
 
     Raises:
@@ -221,10 +223,10 @@ def rows_of_lines(lines: Sequence[str], name: str) -> Iterator[Record]:
         cells = line.rstrip("\r\n").split("\t")
         if len(cells) == 2 and (topic := re.search(r"\[(.+?)\]", cells[0])):
             text = cells[0].replace("[", "").replace("]", "")
-            yield {"id": str(number), **_made(None, text, cells[1].split("|"), [topic[1]])}
+            yield {"id": str(number), **_record(None, text, cells[1].split("|"), [topic[1]])}
         elif len(cells) == 4 and all("freebase.com/" in cell for cell in cells[:3]):
             subject, _, target, text = cells
-            yield {"id": str(number), **_made(None, text, [_mid(target)], [_mid(subject)])}
+            yield {"id": str(number), **_record(None, text, [_mid(target)], [_mid(subject)])}
         elif line.strip():
             raise UserError(
                 f"{name}, line {number}: neither JSON nor a line of MetaQA (question with [topic], tab, answers) "
@@ -237,7 +239,7 @@ def _mid(address: str) -> str:
     return address.split("freebase.com/", 1)[1].replace("/", ".", 1)
 
 
-def rows_of_parquet(path: Path) -> list[Record]:
+def _rows_of_parquet(path: Path) -> list[Record]:
     """The rows of a Parquet file, as ``datasets`` publishes RoG-webqsp and RoG-cwq.
 
     Raises:
@@ -255,7 +257,7 @@ def rows_of_parquet(path: Path) -> list[Record]:
     return rows
 
 
-def file_of_folder(folder: Path) -> Path:
+def _file_of_folder(folder: Path) -> Path:
     """The questions of a folder of GRBench.
 
     Raises:
@@ -267,10 +269,10 @@ def file_of_folder(folder: Path) -> Path:
     raise UserError(f"{folder} is a folder without data.json (GRBench); give a question file.")
 
 
-HUB = "hf:"
+_HUB = "hf:"
 
 
-def rows_of_hub(name: str) -> Iterator[Record]:
+def _rows_of_hub(name: str) -> Iterator[Record]:
     """The rows of a set on the Hugging Face hub, by the package ``datasets``.
 
     Args:
@@ -283,7 +285,7 @@ def rows_of_hub(name: str) -> Iterator[Record]:
         from datasets import load_dataset
     except ImportError as error:
         raise UserError(f"{name} is on the Hugging Face hub; to read it: pip install datasets") from error
-    owner_and_name, _, part = name.removeprefix(HUB).partition(":")
+    owner_and_name, _, part = name.removeprefix(_HUB).partition(":")
     try:
         rows = load_dataset(owner_and_name, split=part or "test")
     except Exception as error:  # the package lets through whatever its parts raise: network, files, names
@@ -291,14 +293,6 @@ def rows_of_hub(name: str) -> Iterator[Record]:
             f"{name} cannot be read ({first_line(error)}); check its name, or give a file in its place."
         ) from error
     yield from rows
-
-
-def loaded(text: str) -> object:
-    """A whole JSON document; None where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 logger = logging.getLogger(__name__)
@@ -334,7 +328,7 @@ _BRACKETS = re.compile(r" \([^)]*\)$")
 _ID = re.compile(r"[mg]\.\w+|Q\d+")  # of Freebase and of Wikidata
 
 
-def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+def with_graph_labels(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
     """The questions with ids for names (SimpleQuestions, LC-QuAD 2) as the graph calls what it knows by these ids."""
     given = {name for q in questions if not q.graph for name in (*q.topic_entities, *q.answer_entities, *q.answers)}
     ids = {name for name in given if _ID.fullmatch(name) and name not in kg.entities}
@@ -358,7 +352,7 @@ def called_as_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Ques
     ]
 
 
-def held_by(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
+def answerable_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]:
     """The questions that a graph can answer as far as names go, asked under its own names.
 
     Args:
@@ -382,7 +376,7 @@ def held_by(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Question]
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose shape is known.
+    """Read a question set: JSON lines in the schema of RoG, plain or gzip, or any set whose format is known.
 
     ``hf:OWNER/NAME`` is a set on the Hugging Face hub, its part *test* unless ``hf:OWNER/NAME:PART`` names another.
 
@@ -390,16 +384,16 @@ def read_questions(path: Path) -> list[Question]:
     none. In the schema of RoG such a question is one that has no answer.
 
     Raises:
-        UserError: the file is missing or of no known shape, or a record (named) is not a question.
+        UserError: the file is missing or of no known format, or a record (named) is not a question.
     """
-    if str(path).startswith(HUB):
-        return _questions(enumerate(rows_of_hub(str(path)), 1), str(path), "row")
+    if str(path).startswith(_HUB):
+        return _questions(enumerate(_rows_of_hub(str(path)), 1), str(path), "row")
     if path.is_dir():
-        path = file_of_folder(path)
+        path = _file_of_folder(path)
     if not path.is_file():
         raise UserError(f"There is no question file {path}; give a JSONL file with id, question, q_entity, answer.")
     if path.suffix == ".parquet":
-        return _questions(enumerate(rows_of_parquet(path), 1), path.name, "row")
+        return _questions(enumerate(_rows_of_parquet(path), 1), path.name, "row")
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig", newline="\n") as stream:
@@ -409,10 +403,10 @@ def read_questions(path: Path) -> list[Question]:
     if not lines:
         return []
     if lines[0][1].lstrip()[:1] not in "{[":
-        return _questions(enumerate(rows_of_lines([line for _, line in lines], path.name), 1), path.name, "line")
-    if len(lines) == 1 or loaded(lines[0][1]) is None:  # else JSON lines
-        document = loaded("".join(line for _, line in lines))
-        records = records_in(document)
+        return _questions(enumerate(_rows_of_lines([line for _, line in lines], path.name), 1), path.name, "line")
+    if len(lines) == 1 or _document(lines[0][1]) is None:  # else JSON lines
+        document = _document("".join(line for _, line in lines))
+        records = _records_in(document)
         if document is not None and records != [document]:
             return _questions(enumerate(records, 1), path.name, "record")
     return _questions(_parsed(lines, path.name), path.name, "line")
@@ -427,6 +421,14 @@ def write_questions(file: Path, questions: Sequence[Question]) -> None:
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
+def _document(text: str) -> object:
+    """A whole JSON document; None where the text is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, object]]:
     for number, line in lines:
         try:
@@ -436,30 +438,25 @@ def _parsed(lines: Iterable[tuple[int, str]], name: str) -> Iterator[tuple[int, 
 
 
 def _questions(records: Iterable[tuple[int, object]], name: str, unit: str) -> list[Question]:
-    """The questions of numbered records, all of the shape of the first."""
+    """The questions of numbered records, all of the format of the first."""
     found: list[Question] = []
-    shape: Shape | None = None
+    record_format: RecordFormat | None = None
     unanswered = 0
     for number, record in records:
         where = f"{name}, {unit} {number}"
-        if shape is None:
-            shape = shape_of(record) if isinstance(record, Mapping) else None
-            if shape is None:
-                raise unknown_shape(where, record)
+        record_format = record_format or _format_of(record, where)
         try:
             if not isinstance(record, Mapping):
                 raise TypeError("it is no object")
-            question = _question({"id": number, **shape.read(record)})
+            question = _question({"id": number, **record_format.read(record)})
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise _no_question(where, error) from error
-        if question.gold or shape.name == "RoG":
+        if question.gold or record_format.name == "RoG":
             found.append(question)
         else:
             unanswered += 1
-    if unanswered and not found:
-        raise UserError(
-            f"{name} has no answers to measure by; give a part of {shape.name if shape else 'it'} that has."
-        )
+    if record_format and unanswered and not found:
+        raise UserError(f"{name} has no answers to measure by; give a part of {record_format.name} that has.")
     if unanswered:
         logger.warning("%s: %d questions without an answer are left out.", name, unanswered)
     return found

@@ -5,8 +5,8 @@ have been sent, one record a line, so that it plays without a model.
 
 The gallery shows what goes wrong although the graph constrains every token. GCR appendix F.5 names two (a valid path
 that is irrelevant, an incomplete graph); a wrong entity, an ambiguous relation and a decoder that fails open are ours.
-Each is a run of the pipeline, and each is checked to fail in the way its text says: a model that has got better makes
-the recorder complain instead of telling a story.
+Each is a run of the pipeline, and each is checked to fail in the way its text says: the recorder raises an error when
+a better model does not fail any more.
 
 The decoder that fails open is broken on purpose: where its index ends, it allows everything instead of stopping, and
 the verifier catches it. The method registered for it exists while a run is recorded; the page never has it.
@@ -28,7 +28,7 @@ from kgdemo.constraint.base import FreeState, FreeText, Successors
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.facts import EditedFacts
-from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import PathIds
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import MethodCard
@@ -146,16 +146,13 @@ def run(query: Query, resources: Resources, settings: Settings) -> Iterator[Even
 
 
 @contextmanager
-def registered() -> Iterator[str]:
+def registered() -> Iterator[None]:
     """The broken method under its name, for as long as a run is recorded."""
     METHODS[NAME] = MethodCard(NAME, "A broken decoder", "none", WARNING, run, constrained=False)
     try:
-        yield NAME
+        yield
     finally:
         del METHODS[NAME]
-
-
-Triple = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,18 +271,23 @@ def record_failure(pipeline: Pipeline, failure: Failure, settings: Settings) -> 
         UserError: none of the questions fails any more.
     """
     graph = settings.graph if failure.without is None else _without(pipeline, settings.graph, failure.without)
+    method = NAME if failure.fails_open else "gcr"
+    own_settings = Settings(graph=graph, model=settings.model, method=method, hops=failure.hops)
     for question in failure.questions:
-        with registered() as name:
-            method = name if failure.fails_open else "gcr"
-            own_settings = Settings(graph=graph, model=settings.model, method=method, hops=failure.hops)
-            events = pipeline.run(question, own_settings, failure.entities)
-            run = [record for record, _ in records(events, lambda: pipeline.graph(graph))]
+        with registered():
+            run = _recorded(pipeline, question, own_settings, failure.entities)
         if run[-1]["event"] == "RunFinished" and failure.fails(run):
             return run
     raise UserError(
         f"The failure {failure.name} does not fail any more with the model {settings.model!r}; "
         "give it other questions in kgdemo/lab/recording.py."
     )
+
+
+def _recorded(pipeline: Pipeline, question: str, settings: Settings, entities: Sequence[str] = ()) -> list[Record]:
+    """The records of a run, as the page would have been sent them."""
+    events = pipeline.run(question, settings, entities)
+    return [record for record, _ in records(events, lambda: pipeline.graph(settings.graph))]
 
 
 def _without(pipeline: Pipeline, source: str, fact: Triple) -> str:
@@ -315,32 +317,23 @@ QUESTIONS = {
 logger = logging.getLogger(__name__)
 
 
-def record_run(pipeline: Pipeline, settings: Settings, question: str, file: Path) -> int:
-    """Write one run; the number of characters."""
-    events = pipeline.run(question, settings)
-    return write([r for r, _ in records(events, lambda: pipeline.graph(settings.graph))], file)
-
-
-def write(run: Sequence[Record], file: Path) -> int:
-    """Write the records of a run, one a line; the number of characters."""
+def write(run: Sequence[Record], file: Path) -> None:
+    """Write the records of a run, one a line."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    return file.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in run), "utf-8")
+    size = file.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in run), "utf-8")
+    logger.info("%s: %s characters", file.stem, size)
 
 
 def main(arguments: list[str]) -> None:
-    """Record the five examples and the failures, or the runs given as pairs of name and question."""
+    """Record the examples and the failures, or the runs given as pairs of name and question."""
     questions = dict(zip(arguments[::2], arguments[1::2], strict=True)) or QUESTIONS
     pipeline, settings = Pipeline(), Settings(model=default_model())
     pipeline.linker(settings.graph)
-    pipeline.resources(settings).embedder.encode(
-        ["loaded with its first text"]
-    )  # so that no recorded time holds the loading
+    pipeline.resources(settings).embedder.encode(["loaded with its first text"])  # no recorded time holds the loading
     for name, question in questions.items():
-        size = record_run(pipeline, settings, question, TRACES / f"{name}.jsonl")
-        logger.info("%s: %s characters", name, size)
+        write(_recorded(pipeline, question, settings), TRACES / f"{name}.jsonl")
     for failure in () if arguments else FAILURES:
-        size = write(record_failure(pipeline, failure, settings), FAILED / f"{failure.name}.jsonl")
-        logger.info("%s: %s characters", failure.name, size)
+        write(record_failure(pipeline, failure, settings), FAILED / f"{failure.name}.jsonl")
 
 
 if __name__ == "__main__":

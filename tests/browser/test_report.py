@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ def written(folder: Path, right: bool) -> Path:
     for file in sorted(TRACES.glob("*.jsonl")):
         shutil.copy(file, trace_file(folder, file.stem))
         rows.append(replace(empty, id=file.stem, question=file.stem, answers=("gold" if right else "other",)))
-    (folder / "predictions.jsonl").write_text("".join(json.dumps(row.record()) + "\n" for row in rows), "utf-8")
+    (folder / "predictions.jsonl").write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")
     (folder / "settings.json").write_text("{}", "utf-8")
     return folder
 

@@ -7,6 +7,7 @@ the last start runs to its end. The number of starts that were killed is written
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -59,9 +60,9 @@ def _dying(budget: int):
     """``predictions.append`` that kills its own process when so many bytes are written."""
     left = budget
 
-    def append(file: Path, line: str) -> None:
+    def append(file: Path, record: dict[str, object]) -> None:
         nonlocal left
-        content = f"{line}\n".encode()
+        content = (json.dumps(record, ensure_ascii=False) + "\n").encode()
         with file.open("ab") as stream:
             stream.write(content[:left])
         left -= len(content)

@@ -16,7 +16,7 @@ from kgdemo.events import AnswerFinal, PathFound
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
-from kgdemo.lab.training.abstention import NAMES, Judged, calibrate
+from kgdemo.lab.training.abstention import NAMES, LabelledFeatures, calibrate
 from kgdemo.models.base import PROMPT_END, JointTree, extend_chain, read_out
 from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import understand
@@ -38,12 +38,12 @@ DIRECTED = Evidence(1, Path(("Inception", "Christopher Nolan"), ("directed by",)
 STARRED = Evidence(2, Path(("Inception", "Tom Hardy"), ("starring",)), "", -4.0, -3.0)
 
 
-def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> Judged:
+def judged(number: int, answerable: bool, log_prob: float, similarity: float) -> LabelledFeatures:
     """Features of which two say something."""
-    return Judged(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity, 0.0))
+    return LabelledFeatures(str(number), answerable, AbstentionFeatures(log_prob, 0.0, 0.0, similarity, 0.0))
 
 
-def made_up(count: int, overlap: float) -> list[Judged]:
+def made_up(count: int, overlap: float) -> list[LabelledFeatures]:
     """Questions whose features lie around two centres."""
     rng = np.random.default_rng(3)
     found = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path as File
 
 import pytest
@@ -13,6 +14,7 @@ from kgdemo.answering.answer_sets import conclude, show
 from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, Event, PathVerified
 from kgdemo.kg.path import Path
+from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.methods import METHODS
 from kgdemo.methods.registry import as_markdown, register
@@ -92,7 +94,7 @@ def test_it_is_evaluated(one_hop, tmp_path):
     questions = tmp_path / "questions.jsonl"
     line = {"id": "1", "question": "Who directed Inception?", "q_entity": ["Inception"], "answer": ["Elliot Page"]}
     questions.write_text(json.dumps(line) + "\n", "utf-8")
-    compare_methods(SmallPipeline(), [one_hop, "kaping"], questions, Settings(), tmp_path / "out")
+    compare_methods(partial(evaluate, SmallPipeline(), questions), [one_hop, "kaping"], Settings(), tmp_path / "out")
     metrics = json.loads((tmp_path / "out" / one_hop / "metrics.json").read_text())
     assert metrics["hit@k"] == 1.0
     assert metrics["faithful_ratio"] == 1.0

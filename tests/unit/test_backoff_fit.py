@@ -14,9 +14,9 @@ from kgdemo.lab.training import ranking
 from kgdemo.lab.training.ranking import (
     FOLDS,
     PLAIN,
-    Candidates,
     LabelledExample,
-    Searched,
+    PathGroups,
+    SearchedQuestion,
     fit_backoff,
     hits_over_relations,
     labelled_examples,
@@ -36,7 +36,7 @@ def test_what_is_fitted_stands_in_place_of_the_probability_alone():
     unseen, hops = np.array([True, False, True, False]), np.array([1, 1, 2, 2])
     known, coverage = np.array([-1.0, -2.0, -3.0, -4.0]), rng.normal(size=4)
     question = Question("1", "where was tom born", ("Tom Hardy",), ("London",))
-    found = Searched(question, Candidates(features, right), coverage, unseen, hops, known)
+    found = SearchedQuestion(question, PathGroups(features, right), coverage, unseen, hops, known)
     (one,) = labelled_examples(film_graph(), [found], {"born in"}, RANKING, "asked")
     assert one.held_out == {"born in"}
     weights = dict(zip(BACKOFF, (-2.0, 0.3, 0.6, 2.0, 7.0, -1.0), strict=True))
@@ -52,10 +52,12 @@ def test_what_is_fitted_stands_in_place_of_the_probability_alone():
 
 
 def test_questions_of_either_kind_are_told_apart_and_unclear_ones_left_out():
-    group = Candidates(np.zeros((1, len(FEATURES))), np.ones(1))
+    group = PathGroups(np.zeros((1, len(FEATURES))), np.ones(1))
     questions = [("Jaws", "Steven Spielberg"), ("Tom Hardy", "London"), ("Jaws", "Michael Caine")]
     found = [
-        Searched(Question("1", "?", (topic,), (end,)), group, np.zeros(1), np.zeros(1, bool), np.ones(1), np.zeros(1))
+        SearchedQuestion(
+            Question("1", "?", (topic,), (end,)), group, np.zeros(1), np.zeros(1, bool), np.ones(1), np.zeros(1)
+        )
         for topic, end in questions
     ]
     kinds = [one.held_out for one in labelled_examples(film_graph(), found, {"born in"}, RANKING, "asked")]
@@ -75,7 +77,7 @@ def drawn(count: int, weights: np.ndarray, seed: int = 0) -> list[LabelledExampl
         right = np.zeros(6)
         right[rng.choice(6, p=chance / chance.sum())] = 1.0
         names = frozenset((f"r{number % 11}",)) if right[2:].any() else frozenset()
-        made.append(LabelledExample(Candidates(abstention_features, right, given), names, "made up"))
+        made.append(LabelledExample(PathGroups(abstention_features, right, given), names, "made up"))
     return made
 
 
@@ -87,7 +89,7 @@ def test_the_weights_that_made_the_questions_are_found():
 
 
 def test_of_every_set_either_kind_counts_the_same(monkeypatch):
-    plain = Candidates(np.zeros((1, len(BACKOFF))), np.ones(1))
+    plain = PathGroups(np.zeros((1, len(BACKOFF))), np.ones(1))
     kinds = [("a", ()), ("a", ()), ("a", ()), ("a", ("r",)), ("b", ("r",)), ("b", ("s",)), ("b", ())]
     questions = [LabelledExample(plain, frozenset(names), source) for source, names in kinds]
     fitted: list[float] = []

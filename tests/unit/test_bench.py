@@ -22,7 +22,12 @@ from tests.helpers.oracles import all_paths, spelled, splices_exactly
 
 TOY = IndexSizes((30, 60), (2_000, 3_000), triples=600, hub_edges=50, hops=(2, 3), candidates=(90,), beams=3, repeats=2)
 TOY_DECODE = bench_decode.DecodeSizes(
-    embedded=False, shapes=(bench_decode.Shape("toy", 2_000, 64, 64, 2),), paths=60, long_words=5, beams=4, repeats=2
+    embedded=False,
+    shapes=(bench_decode.ModelShape("toy", 2_000, 64, 64, 2),),
+    paths=60,
+    long_words=5,
+    beams=4,
+    repeats=2,
 )
 KEYS = {"name", "ours_ms", "reference_ms", "ratio", "equal"}
 

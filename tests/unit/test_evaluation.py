@@ -6,7 +6,8 @@ import ctypes
 import json
 import os
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -25,13 +26,14 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
+from kgdemo.lab.evaluation.judge import Judge, rate_paths, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
 from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
 from kgdemo.lab.evaluation.study import compare_methods, methods_named, methods_table
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS
+from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.settings import ChatSettings, Settings
 from kgdemo.ui.metrics import give_back_memory
 from tests.helpers.endpoint import Endpoint, serve
@@ -155,7 +157,7 @@ def _stored(head: str, relation_label: str, tail: str, walkable: list[tuple[str,
 def test_predictions_survive_being_written():
     truth = true_steps(KG, ["Inception"], ["London"], 2, directed=False)
     made = read(*shown(True, 1, "Inception -> set in -> London"), truth=truth)
-    assert Prediction.from_record(json.loads(json.dumps(made.record()))) == made
+    assert Prediction.from_record(json.loads(json.dumps(asdict(made)))) == made
 
 
 # several methods ---------------------------------------------------------------------------------
@@ -175,7 +177,7 @@ def questions(tmp_path):
 def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
     asked = Settings(beams=3, compare=True, explain=0, options=(("width", "1"), ("retriever", "vanilla")))
     out, names = tmp_path / "out", ["gcr", "dog", "fidelis", "direct"]
-    written = compare_methods(SmallPipeline(), names, questions, asked, out)
+    written = compare_methods(partial(evaluate, SmallPipeline(), questions), names, asked, out)
     assert (out / "table.md").read_text("utf-8") == written + "\n"
     assert [row.split("|")[1].strip() for row in written.splitlines()[2:]] == names
     given = [json.loads((out / n / "settings.json").read_text())["options"] for n in names]
@@ -186,7 +188,7 @@ def test_each_method_gets_a_row_a_folder_and_its_options(questions, tmp_path):
         assert metrics["faithful_ratio"] == (1.0 if METHODS[name].constrained or name == "fidelis" else 0.0)
         assert metrics["lm_calls"] >= 1 or name == "fidelis"
     before = {name: (out / name / "predictions.jsonl").read_bytes() for name in names}
-    again = compare_methods(SmallPipeline(), [*names, "cot"], questions, asked, out)
+    again = compare_methods(partial(evaluate, SmallPipeline(), questions), [*names, "cot"], asked, out)
     assert again.startswith(written), "what was done is not done again"
     assert {name: (out / name / "predictions.jsonl").read_bytes() for name in names} == before
 
@@ -207,10 +209,10 @@ def test_a_run_broken_off_inside_a_record_goes_on_twice(questions, tmp_path):
 def test_an_option_that_no_method_has_is_refused_before_anything_runs(questions, tmp_path):
     asked = Settings(options=(("breadth", "1"),))
     with pytest.raises(UserError, match=r"dog, gcr has no option 'breadth'; it knows width=3"):
-        compare_methods(SmallPipeline(), ["dog", "gcr"], questions, asked, tmp_path / "out")
+        compare_methods(partial(evaluate, SmallPipeline(), questions), ["dog", "gcr"], asked, tmp_path / "out")
     asked = Settings(options=(("width", "0"),))
     with pytest.raises(UserError, match="choose a whole number"):
-        compare_methods(SmallPipeline(), ["gcr", "dog"], questions, asked, tmp_path / "out")
+        compare_methods(partial(evaluate, SmallPipeline(), questions), ["gcr", "dog"], asked, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -223,8 +225,8 @@ def test_methods_are_named_with_commas_or_all_of_them():
 
 
 def test_the_table_has_dashes_where_nothing_was_measured():
-    nothing = summarise([read()], compared=False)
-    row = methods_table([(METHODS["direct"], nothing)], compared=True, judged=True).splitlines()[-1]
+    nothing = summarise([read()], compared=True) | {"coherence": 0.0, "coherence_paths": 0}
+    row = methods_table([(METHODS["direct"], nothing)]).splitlines()[-1]
     assert row.count("–") == 9
     assert "| 0.000 | 0.000 | 0.000 | – |" in row
 
@@ -233,7 +235,7 @@ def test_constrained_methods_stand_beside_themselves_without_the_graph():
     free = shown(False, 1, "Inception -> directed by -> Steven Spielberg")
     metrics = summarise([read(*shown(True, 1, "Inception -> set in -> London"), *free)], compared=True)
     rows = [(METHODS[name], metrics) for name in ("gcr", "dog", "fidelis")]
-    head, _, *told = [[c.strip() for c in line.split("|")] for line in methods_table(rows, compared=True).splitlines()]
+    head, _, *told = [[c.strip() for c in line.split("|")] for line in methods_table(rows).splitlines()]
     own, without = head.index("faithful"), head.index("faithful without the graph")
     assert [(row[own], row[without]) for row in told] == [("1.000", "0.000"), ("1.000", "0.000"), ("1.000", "–")]
 
@@ -266,11 +268,11 @@ def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
     replies = ["Score: 5\nExplanation: it holds.", "I like it", "Score: 2"]
     file = tmp_path / "judgements.jsonl"
     with serve(Endpoint(replies=replies)) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        metrics = judge_all(judge, predictions(), file)
-        assert judge_all(judge, predictions(), file) == metrics
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        metrics = rate_paths(judge, 3, predictions(), file)
+        assert rate_paths(judge, 3, predictions(), file) == metrics
         asked = list(endpoint.prompts)
-        judge.model.close()
+        judge.close()
     assert metrics == {"coherence": 3.5, "coherence_paths": 2, "judge_calls": 3}
     assert len(asked) == 3, "the second reply could not be read and was asked for again"
     assert "Path: Inception -> set in -> London" in asked[0]
@@ -281,9 +283,9 @@ def test_the_judge_rates_each_path_and_goes_on_where_it_stopped(tmp_path):
 def test_what_was_judged_before_a_failure_is_kept(tmp_path):
     file = tmp_path / "judgements.jsonl"
     with serve(Endpoint(replies=["Score: 4", "Score: 9"])) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        with pytest.raises(EndpointError, match="replied twice"), closing(judge.model):
-            judge_all(judge, predictions(), file)
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError, match="replied twice"), closing(judge):
+            rate_paths(judge, 3, predictions(), file)
     assert len(file.read_text().splitlines()) == 1
 
 
@@ -292,13 +294,13 @@ def test_answers_are_scored_and_what_failed_is_not_counted_and_asked_again(tmp_p
     rows = [replace(read(), id=str(n), answers=(name,)) for n, name in enumerate(("London", "Paris", "Rome"))]
     rows += [replace(read(), id="3", answers=()), replace(read(), id="4", gold=())]
     with serve(Endpoint(replies=["Yes", "No.", "perhaps", "who knows", "yes"])) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        first = score_answers(judge.model, rows, file)
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        first = score_answers(judge, rows, file)
         with file.open("a") as stream:
             stream.write('{"id": "2", "ans')  # killed while it wrote
-        second = score_answers(judge.model, rows, file)
+        second = score_answers(judge, rows, file)
         asked = list(endpoint.prompts)
-        judge.model.close()
+        judge.close()
     assert (first["gpt4score"], first["gpt4score_questions"], first["gpt4score_failed"]) == (1 / 3, 3, 1)
     assert (second["gpt4score"], second["gpt4score_questions"], second["gpt4score_failed"]) == (2 / 4, 4, 0)
     assert len(asked) == 5
@@ -309,9 +311,9 @@ def test_answers_are_scored_and_what_failed_is_not_counted_and_asked_again(tmp_p
 def test_a_scorer_out_of_reach_stops_the_scoring(tmp_path):
     rows = [replace(read(), id=str(n), answers=("x",)) for n in range(9)]
     with serve(Endpoint(replies=["maybe"] * 20)) as endpoint:
-        judge = Judge.by(ChatSettings("m", endpoint.url, "key"))
-        with pytest.raises(EndpointError), closing(judge.model):
-            score_answers(judge.model, rows, tmp_path / "gpt4score.jsonl")
+        judge = OpenAIChat(ChatSettings("m", endpoint.url, "key"))
+        with pytest.raises(EndpointError), closing(judge):
+            score_answers(judge, rows, tmp_path / "gpt4score.jsonl")
     assert len(endpoint.prompts) == 10
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
@@ -21,19 +21,24 @@ from kgdemo.lab.evaluation.metrics import (
     Prediction,
     StepCounts,
     accuracy,
+    by_groups,
     error_of,
-    exactly,
+    exact_match,
     f1,
     hit,
     hits_at_1,
-    holding,
+    interval,
+    paired_test,
     precision,
     recall,
     rouge_l,
+    substring_match,
     summarise,
     triplet_f1,
+    with_intervals,
 )
-from kgdemo.lab.evaluation.predictions import by_groups, compare_runs, interval, paired_test, with_intervals
+from kgdemo.lab.evaluation.predictions import read_predictions
+from kgdemo.lab.evaluation.report import compare_runs
 
 NAMES = st.lists(st.sampled_from(["Korea", "north Korea", "KOREA", "The Hague", "hague", "", "c++", "C"]), max_size=4)
 
@@ -74,7 +79,7 @@ def test_answers_by_hand(answers, gold, expected):
 )
 def test_answers_by_hand_as_the_papers_scripts_match(answers, gold, expected):
     rates = (hits_at_1, hit, accuracy, precision, recall, f1)
-    assert tuple(rate(answers, gold, holding) for rate in rates) == pytest.approx(expected)
+    assert tuple(rate(answers, gold, substring_match) for rate in rates) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +94,11 @@ def test_answers_by_hand_as_the_papers_scripts_match(answers, gold, expected):
     ],
 )
 def test_a_day_is_right_where_its_year_is_asked_for(answer: str, right: str, same: bool):
-    assert exactly(answer, right) is same
+    assert exact_match(answer, right) is same
 
 
 @settings(max_examples=300, deadline=None)
-@given(NAMES, NAMES, st.sampled_from([exactly, holding]))
+@given(NAMES, NAMES, st.sampled_from([exact_match, substring_match]))
 def test_hit_is_never_less_than_hits_at_1_and_all_are_shares(answers, gold, match):
     rates = {rate: rate(answers, gold, match) for rate in (hits_at_1, hit, accuracy, precision, recall, f1)}
     assert all(0 <= value <= 1 for value in rates.values())
@@ -218,16 +223,19 @@ def test_two_runs_are_compared_over_the_questions_that_both_have(tmp_path: Path,
     for name, right in (("first", 10), ("second", 30)):
         rows = [predicted(("a",), ("a",) if n < right else ("b",), id=str(n)) for n in range(40 + right)]
         (tmp_path / name).mkdir()
-        lines = "".join(json.dumps(row.record()) + "\n" for row in rows)
+        lines = "".join(json.dumps(asdict(row)) + "\n" for row in rows)
         (tmp_path / name / "predictions.jsonl").write_text(lines, "utf-8")
-    row = next(row for row in compare_runs(tmp_path / "first", tmp_path / "second") if row.name == "hits@1")
+    first, second = (read_predictions(tmp_path / name) for name in ("first", "second"))
+    row = next(row for row in compare_runs(first, second) if row.name == "hits@1")
     assert (row.first, row.second) == pytest.approx((10 / 50, 30 / 50))
     assert 0.2 < row.low < 0.4 < row.high < 0.6
     assert row.p < 0.001
     assert main(["compare", str(tmp_path / "first"), str(tmp_path / "second")]) == 0
     assert "| hits@1 | 0.200 | 0.600 | +0.400 |" in capsys.readouterr().out
     with pytest.raises(UserError, match="cannot be read"):
-        compare_runs(tmp_path / "first", tmp_path)
+        read_predictions(tmp_path)
+    with pytest.raises(UserError, match="no question in common"):
+        compare_runs(first, {})
 
 
 # texts, paths, errors, groups -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.training.parser import Composer, noun_phrases, ordered, roughened, single_steps, wordings_of_plans
+from kgdemo.lab.training.parser import Composer, add_typos, noun_phrases, ordered, single_steps, wordings_of_plans
 from kgdemo.query.parser import BEGIN, END, NAMES, NONE, PAD, Network, Parser, parser, value_of_year, with_placeholders
 
 ROWS = 12
@@ -143,5 +143,5 @@ def test_noun_phrases_have_one_name(world: KnowledgeGraph) -> None:
 
 @given(st.text("abc XY?", min_size=1), st.integers(0, 100))
 def test_roughened_text_keeps_its_names(text: str, seed: int) -> None:
-    rough = roughened(text, Random(seed))
+    rough = add_typos(text, Random(seed))
     assert [rough[1:].count(name) for name in NAMES] == [text[1:].count(name) for name in NAMES]

@@ -13,7 +13,7 @@ from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_facts, open_graph
 from kgdemo.kg.io.published import Names
-from kgdemo.lab.questions import Question, called_as_in, held_by, read_questions
+from kgdemo.lab.questions import Question, answerable_in, read_questions, with_graph_labels
 from kgdemo.verify import Verifier
 
 GRBENCH = {
@@ -199,7 +199,7 @@ def test_questions_with_ids_are_asked_by_the_graphs_names(tmp_path: Path):
         "www.freebase.com/m/99z\twww.freebase.com/film/film/directed_by\twww.freebase.com/m/04d\twho directed that\n"
     )
     (tmp_path / "test.txt").write_text(line, "utf-8")
-    first, second = called_as_in(kg, read_questions(tmp_path / "test.txt"))
+    first, second = with_graph_labels(kg, read_questions(tmp_path / "test.txt"))
     assert (first.topic_entities, first.answers) == (("Inception",), ("Christopher Nolan (m.03c)",))
     assert (second.topic_entities, second.answers) == (("m.99z",), ("m.04d",))
 
@@ -250,5 +250,5 @@ def test_of_another_graph_those_questions_are_asked_whose_names_are_held():
     held = Question("1", "where is honolulu?", ("Honolulu (city)",), ("usa", "Hawaii"))
     unknown_topic = Question("2", "where are honolulu and hilo?", ("Honolulu", "Hilo"), ("USA",))
     unknown_answer = Question("3", "where is honolulu?", ("Honolulu",), ("Hawaii",))
-    (found,) = held_by(kg, [held, unknown_topic, unknown_answer])
+    (found,) = answerable_in(kg, [held, unknown_topic, unknown_answer])
     assert (found.topic_entities, found.answer_entities) == (("Honolulu",), ("United States",))

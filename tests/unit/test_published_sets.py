@@ -15,7 +15,7 @@ import pytest
 from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.runner import choice_of, evaluate, prompt_of
-from kgdemo.lab.questions import SHAPES, Question, read_questions
+from kgdemo.lab.questions import FORMATS, Question, read_questions
 from kgdemo.methods import METHODS
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.settings import Settings
@@ -281,7 +281,7 @@ def test_what_is_no_known_set_is_told_with_what_was_looked_for(tmp_path: Path, c
 
 
 def test_every_shape_has_a_sample():
-    assert {shape.name for shape in SHAPES} <= set(SAMPLES)
+    assert {one.name for one in FORMATS} <= set(SAMPLES)
 
 
 def test_a_folder_of_grbench_and_one_without_questions(tmp_path: Path):

@@ -13,7 +13,7 @@ from kgdemo.decoding.base import Hypothesis
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.lab.training.ranking import Candidates, cross_validated, fit_ranking, hits, searched
+from kgdemo.lab.training.ranking import PathGroups, cross_validated, expected_hits, fit_ranking, searched
 from kgdemo.query.query import understand
 from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, rank
 from kgdemo.settings import Settings
@@ -146,7 +146,7 @@ def test_coverage_is_the_mean_of_the_nearest():
 # fitting the weights ----------------------------------------------------------------------------
 
 
-def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
+def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[PathGroups]:
     """Questions whose right group was drawn from a softmax with these weights."""
     rng = np.random.default_rng(seed)
     drawn = []
@@ -156,7 +156,7 @@ def made_up(count: int, weights: np.ndarray, seed: int = 0) -> list[Candidates]:
         chance = np.exp(scores - scores.max())
         right = np.zeros(6)
         right[rng.choice(6, p=chance / chance.sum())] = 1.0
-        drawn.append(Candidates(features, right))
+        drawn.append(PathGroups(features, right))
     return drawn
 
 
@@ -183,9 +183,9 @@ def test_the_fit_is_a_maximum():
 
 
 def test_hits_are_those_of_the_best_group():
-    sure = Candidates(np.array([[1.0, 0, 0], [2.0, 0, 0]]), np.array([1.0, 0.25]))
-    assert hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
-    assert hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
+    sure = PathGroups(np.array([[1.0, 0, 0], [2.0, 0, 0]]), np.array([1.0, 0.25]))
+    assert expected_hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": 1.0}, [sure]) == 0.25
+    assert expected_hits(dict.fromkeys(FEATURES, 0.0) | {"likelihood": -1.0}, [sure]) == 1.0
     told = made_up(48, np.array([30.0, 0.0, 0.0]))
     assert cross_validated(told) > 0.8
     with pytest.raises(UserError, match="at least 16"):

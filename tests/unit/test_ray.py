@@ -13,14 +13,12 @@ from kgdemo.lab.evaluation.workers import LOCAL, RayWorkers, lost, opened_worker
 from kgdemo.lab.questions import Question
 from tests.unit.test_workers import ASKED, asked, made
 
-LOCAL_CLUSTER = partial(RayWorkers, address=LOCAL)
-
 
 def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"pip install 'kgdemo\[ray\]', or leave --ray out"):
         RayWorkers(object, 2, LOCAL)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="Ray is not installed"), opened_workers(1, object, LOCAL_CLUSTER):  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="Ray is not installed"), opened_workers(1, object, LOCAL):  # type: ignore[arg-type]
         pass
 
 
@@ -32,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(folder: Path):
     """And the same workers answer the next run, in the order of its questions."""
-    with opened_workers(2, partial(made, folder), LOCAL_CLUSTER) as workers:
+    with opened_workers(2, partial(made, folder), LOCAL) as workers:
         assert workers is not None
         found = list(workers.answered(partial(asked, folder), ASKED, lost))
         assert [prediction.id for prediction in found] == [question.id for question in ASKED]
@@ -46,11 +44,11 @@ def test_a_worker_that_is_killed_is_replaced_and_its_question_asked_again(folder
 
 
 def test_errors_of_workers_are_told(folder: Path):
-    with opened_workers(1, partial(made, folder, "no such graph"), LOCAL_CLUSTER) as workers:
+    with opened_workers(1, partial(made, folder, "no such graph"), LOCAL) as workers:
         assert workers is not None
         with pytest.raises(UserError, match="no such graph"):
             list(workers.answered(partial(asked, folder), ASKED, lost))
-    with opened_workers(1, partial(made, folder), LOCAL_CLUSTER) as workers:
+    with opened_workers(1, partial(made, folder), LOCAL) as workers:
         assert workers is not None
         with pytest.raises(RuntimeError, match="ZeroDivisionError: a mistake of ours"):
             list(workers.answered(partial(asked, folder), [Question("x", "broken")], lost))
@@ -59,6 +57,6 @@ def test_errors_of_workers_are_told(folder: Path):
 def test_a_cluster_that_does_not_answer_is_told(folder: Path):
     with (
         pytest.raises(UserError, match=r"No Ray cluster answers at auto .*ray start --head"),
-        opened_workers(2, partial(made, folder), partial(RayWorkers, address="auto")),
+        opened_workers(2, partial(made, folder), "auto"),
     ):
         pass

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.training.abstention import CUT, Judged, Odds, measured, odds_of, reliability, save
+from kgdemo.lab.training.abstention import (
+    CUT,
+    LabelledFeatures,
+    Odds,
+    collect_odds,
+    odds_of,
+    reliability,
+    save_reliability,
+)
 from kgdemo.pipeline import Pipeline
 from kgdemo.ranking.abstention import RELIABILITY_FILE, AbstentionFeatures
 from kgdemo.settings import Settings
@@ -46,7 +54,7 @@ def test_too_few_of_either_kind_are_no_measure():
 
 def test_questions_without_an_edge_are_left_out():
     features = AbstentionFeatures(0.0, 0.0, 0.0, 0.0, 0.0)
-    found = odds_of([Judged("a", True, features), Judged("a" + CUT, False, features)], WEIGHTS)
+    found = odds_of([LabelledFeatures("a", True, features), LabelledFeatures("a" + CUT, False, features)], WEIGHTS)
     assert found == [Odds("a", 1.0, True)]
 
 
@@ -57,9 +65,9 @@ def test_what_was_measured_is_not_asked_again(tmp_path, monkeypatch):
     )
     (tmp_path / "reliability.jsonl").write_text(json.dumps({"id": "q", "log_odds": -1.5, "right": True}) + "\n")
     monkeypatch.setattr(Pipeline, "run", lambda *_: pytest.fail("asked again"))
-    assert measured(Pipeline(), [questions], Settings(), tmp_path, None) == [Odds("q", -1.5, True)]
+    assert collect_odds(Pipeline(), [questions], Settings(), tmp_path, None) == [Odds("q", -1.5, True)]
 
 
 def test_it_is_saved_beside_the_weights(tmp_path):
-    save({"slope": 1.0}, tmp_path)
+    save_reliability({"slope": 1.0}, tmp_path)
     assert json.loads((tmp_path / RELIABILITY_FILE).read_text()) == {"slope": 1.0}

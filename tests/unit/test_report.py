@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +32,7 @@ def written(folder: Path, right: int, compare: bool = False) -> Path:
     rows = [
         replace(empty, id=str(n), question=f"{EVIL} {n}?", answers=("gold" if n < right else EVIL,)) for n in range(20)
     ]
-    (folder / "predictions.jsonl").write_text("".join(json.dumps(row.record()) + "\n" for row in rows), "utf-8")
+    (folder / "predictions.jsonl").write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")
     (folder / "settings.json").write_text(json.dumps({"method": EVIL, "compare": compare}), "utf-8")
     return folder
 

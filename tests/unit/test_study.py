@@ -23,10 +23,10 @@ from kgdemo.lab.evaluation.study import (
     END,
     Progress,
     StudySet,
-    changed,
-    settled,
     study,
     study_all,
+    variant_settings,
+    with_all_options,
     write_section,
 )
 from kgdemo.lab.evaluation.workers import Processes
@@ -49,7 +49,7 @@ def questions(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_variant_can_be_asked_and_is_another(name: str):
-    variants = [changed(Settings(), changes) for changes in RECIPES[name].variants.values()]
+    variants = [variant_settings(Settings(), changes) for changes in RECIPES[name].variants.values()]
     assert len(set(variants)) == len(variants)
     for settings in variants:
         check("Who?", settings, LOCAL)
@@ -121,7 +121,9 @@ def test_variants_of_the_same_settings_are_answered_once(tmp_path: Path, questio
     other = study(Counting(), "transfer", questions, ASKED, tmp_path / "transfer", known=known)
     assert asked == ["direct"] * 2 + ["cot"] * 2, "gcr was asked by the first recipe"
     assert other.runs[2].predictions == first.runs[0].predictions
-    assert known[settled(changed(ASKED, "method=gcr path_model=yes"))] == tmp_path / "ablations" / "gcr"
+    assert (
+        known[with_all_options(variant_settings(ASKED, "method=gcr path_model=yes"))] == tmp_path / "ablations" / "gcr"
+    )
     settings = json.loads((tmp_path / "transfer" / "gcr" / "settings.json").read_text("utf-8"))
     assert (settings["method"], settings["options"]) == ("gcr", {})
 
@@ -185,15 +187,15 @@ def test_all_recipes_are_asked_for_by_sets_or_by_one_file(
 def test_questions_are_answered_by_all_runs_before_the_next_as_by_each_alone(
     tmp_path: Path, questions: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    runs = {name: changed(ASKED, changes) for name, changes in RECIPES["ablations"].variants.items()}
+    runs = {name: variant_settings(ASKED, changes) for name, changes in RECIPES["ablations"].variants.items()}
     for name, settings in runs.items():
         evaluate(SmallPipeline(), questions, settings, tmp_path / "alone" / name)
     asked: list[tuple[str, str]] = []
     ask = runner.ask
 
-    def watched(pipeline: Pipeline, question: Question, settings: Settings, link: bool) -> Prediction:
+    def watched(pipeline: Pipeline, question: Question, settings: Settings, *rest: Any) -> Prediction:
         asked.append((question.id, next(name for name, own in runs.items() if own == settings)))
-        return ask(pipeline, question, settings, link)
+        return ask(pipeline, question, settings, *rest)
 
     monkeypatch.setattr(runner, "ask", watched)
     folders = {tmp_path / "together" / name: settings for name, settings in runs.items()}
@@ -228,12 +230,14 @@ class LosingWorkers:
 
 
 def test_a_question_that_no_worker_survives_is_left_to_the_runs_one_by_one(tmp_path: Path, questions: Path):
-    folders = {tmp_path / name: changed(ASKED, f"method={name}") for name in ("gcr", "cot")}
+    folders = {tmp_path / name: variant_settings(ASKED, f"method={name}") for name in ("gcr", "cot")}
     answer_by_question(SmallPipeline(), questions, folders, workers=LosingWorkers())
     assert not list(tmp_path.glob("*/predictions.jsonl"))
     (tmp_path / "gcr" / "predictions.jsonl").write_text("", "utf-8")
     with pytest.raises(UserError, match="made with other settings"):
-        answer_by_question(SmallPipeline(), questions, {tmp_path / "gcr": changed(ASKED, "method=gcr beams=1")})
+        answer_by_question(
+            SmallPipeline(), questions, {tmp_path / "gcr": variant_settings(ASKED, "method=gcr beams=1")}
+        )
 
 
 def test_recipes_are_listed_for_people_and_for_programs(capsys: pytest.CaptureFixture[str]):

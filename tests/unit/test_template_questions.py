@@ -9,7 +9,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.lab.questions import read_questions, write_questions
 from kgdemo.lab.training import templates
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, group
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, relation_group
 from kgdemo.lab.training.templates import template_questions
 from tests.helpers.training import TEMPLATES, TRIPLES, film_graph
 
@@ -24,7 +24,7 @@ def test_either_kind_asks_for_its_own_relations_and_gives_all_their_ends():
         head, tail = (2, 0) if relation.startswith("~") else (0, 2)
         expected = {t[tail] for t in TRIPLES if t[1] == relation.removeprefix("~") and t[head] == topic}
         assert question.gold == expected != set()
-        assert group(KG, question, {"starring"}) == question.id.rsplit("-", 1)[0]
+        assert relation_group(KG, question, {"starring"}) == question.id.rsplit("-", 1)[0]
     assert len({question.text for question in questions}) == 10
 
 
@@ -35,7 +35,7 @@ def test_a_seed_says_which_questions():
 
 
 def test_too_few_questions_are_said_so(monkeypatch):
-    monkeypatch.setattr(templates, "roughen", lambda rng, text: text)  # every typo makes another question
+    monkeypatch.setattr(templates, "add_noise", lambda rng, text: text)  # every typo makes another question
     one_film = KnowledgeGraph.from_triples([("Inception", "directed by", "Christopher Nolan")])
     with pytest.raises(ValueError, match="no 100 different"):
         list(template_questions(one_film, TEMPLATES, (), 100, seed=1))
@@ -56,6 +56,6 @@ def test_the_command_writes_them(tmp_path, capsys):
     assert all(set(question.topic_entities) | question.gold <= set(resources.entities) for question in questions)
     assert {question.relation_path[0].removeprefix("~") for question in questions[3:]} == {"capital"}
     assert main(["templates", "atlantis", "--kg", "world", *rest]) == 2
-    assert "choose one of freebase, freebase-paths, metaqa, world" in capsys.readouterr().err
+    assert "choose one of freebase, metaqa, world" in capsys.readouterr().err
     assert main(["templates", "freebase", "--kg", "world", *rest]) == 2
     assert "written for" in capsys.readouterr().err

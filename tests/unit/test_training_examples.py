@@ -11,7 +11,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import relation_name
 from kgdemo.lab.questions import Question
 from kgdemo.lab.training import templates as template_files
-from kgdemo.lab.training.examples import Example, QuestionSource, draw_held_out, roughen, spoken_name
+from kgdemo.lab.training.examples import Example, QuestionSource, add_noise, draw_held_out, spoken_name
 from kgdemo.lab.training.templates import ChainSource, TemplateSource, load_chains, load_templates
 from tests.helpers.training import TEMPLATES, film_graph
 
@@ -150,7 +150,7 @@ def test_people_shorten_names_and_type_fast():
     names = {spoken_name(rng, "Paris (city)", ["City of Light"]) for _ in range(60)}
     assert names == {"Paris", "Paris (city)", "City of Light"}
     assert {spoken_name(rng, "(sic)") for _ in range(20)} == {"(sic)"}
-    typed = {roughen(Random(seed), "Who directed Jaws?") for seed in range(400)}
+    typed = {add_noise(Random(seed), "Who directed Jaws?") for seed in range(400)}
     assert {"Who directed Jaws?", "who directed jaws?", "who directed jaws", "Who directed Jaws"} <= typed
     close = {text for text in typed if text.lower().rstrip("?") != "who directed jaws"}
     assert close

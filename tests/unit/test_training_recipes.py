@@ -13,10 +13,8 @@ import torch
 
 from kgdemo.cli import main
 from kgdemo.errors import ModelError, UserError
-from kgdemo.lab.training import model as lora
 from kgdemo.lab.training.loop import Share, TrainConfig, train
-from kgdemo.lab.training.model import Lora, adapted, start_model
-from kgdemo.lab.training.run import FOLDER, HELD_OUT_FILE, Recipe, export_best, run_recipe
+from kgdemo.lab.training.run import FOLDER, HELD_OUT_FILE, Lora, Recipe, adapted, export_best, run_recipe, start_model
 from kgdemo.lab.training.templates import TemplateSource
 from kgdemo.models.causal import CausalModel
 from tests.helpers.training import TEMPLATES, encoder_of, film_graph, same_weights, tiny, write_recipe
@@ -135,7 +133,7 @@ def test_a_run_with_lora_exports_a_plain_model(family: str, tmp_path):
 
 
 def test_lora_without_peft_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(lora, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "peft", None)
     with pytest.raises(UserError, match="pip install"):
         run_recipe(write_recipe(tmp_path, lora={}), tmp_path, tmp_path / "out")
 

@@ -10,7 +10,7 @@ from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.lab.questions import Question
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, read_held_out
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, read_held_out, relation_group
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.models import random_model
@@ -30,13 +30,13 @@ from tests.helpers.training import film_graph
     ],
 )
 def test_a_question_is_grouped_by_the_relations_that_answer_it(topic: str, answers: tuple[str, ...], expected: str):
-    assert group(film_graph(), Question("1", "?", (topic,), answers), {"born in"}) == expected
+    assert relation_group(film_graph(), Question("1", "?", (topic,), answers), {"born in"}) == expected
 
 
 def test_where_only_one_of_two_paths_is_held_out_the_group_is_unclear():
     question = Question("1", "who made Inception", ("Inception",), ("Christopher Nolan", "Tom Hardy"))
-    assert group(film_graph(), question, {"starring"}) == UNCLEAR
-    assert group(film_graph(), question, {"starring", "directed by"}) == HELD_OUT
+    assert relation_group(film_graph(), question, {"starring"}) == UNCLEAR
+    assert relation_group(film_graph(), question, {"starring", "directed by"}) == HELD_OUT
 
 
 def test_evaluate_measures_the_groups_apart(tmp_path):

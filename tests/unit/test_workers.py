@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +18,9 @@ from kgdemo.errors import UserError
 from kgdemo.lab.evaluation.metrics import Prediction
 from kgdemo.lab.evaluation.predictions import Records, read_predictions
 from kgdemo.lab.evaluation.runner import evaluate
-from kgdemo.lab.evaluation.study import compare_methods
 from kgdemo.lab.evaluation.workers import Processes, lost, opened_workers
 from kgdemo.lab.questions import Question
 from kgdemo.settings import Settings
-from tests.helpers.small import SmallPipeline
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ("Inception", "Christopher Nolan", "London", "Dunkirk")
@@ -129,8 +128,7 @@ def test_questions_asked_again_come_back_to_their_place(tmp_path: Path):
     records = Records(tmp_path)
     for question in ASKED[:3]:
         one = predicted(question)
-        records.write(Prediction(**{**one.record(), "error": "x", "steps": one.steps, "free_steps": one.free_steps})
-                      if question.id == "1" else one)  # fmt: skip
+        records.write(replace(one, error="x") if question.id == "1" else one)
     again = Records(tmp_path)
     assert list(again.done) == ["0", "2"]
     again.write(predicted(ASKED[1]))
@@ -144,17 +142,3 @@ def test_damaged_records_are_named(tmp_path: Path):
     (tmp_path / "predictions.jsonl").write_text('{"id": "1"}\n', "utf-8")
     with pytest.raises(UserError, match=r"predictions\.jsonl is damaged"):
         Records(tmp_path)
-
-
-def test_a_comparison_of_methods_hands_its_workers_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    given: list[object] = []
-
-    def asked(*_: object, workers: object = None, **__: object) -> dict[str, float]:
-        given.append(workers)
-        return {"hit": 1.0}
-
-    monkeypatch.setattr("kgdemo.lab.evaluation.study.evaluate", asked)
-    workers = Processes(SmallPipeline, 3)
-    written = compare_methods(SmallPipeline(), ["gcr", "rog"], tmp_path, Settings(), tmp_path, workers=workers)
-    assert given == [workers, workers]
-    assert written.count("1.000") == 2

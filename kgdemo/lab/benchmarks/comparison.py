@@ -92,7 +92,9 @@ def side_by_side(
     return Row(name, ours_ms, reference_ms, ratio, same(made, other), target, note, repeats)
 
 
-def alone(name: str, ours: Callable[[], object], repeats: int, clock: Clock, target: str = "", note: str = "") -> Row:
+def ours_only(
+    name: str, ours: Callable[[], object], repeats: int, clock: Clock, target: str = "", note: str = ""
+) -> Row:
     """Time something the reference approach has no answer to, or would take too long for."""
     return Row(name, median(timed(ours, clock)[0] for _ in range(repeats)), target=target, note=note, repeats=repeats)
 
@@ -165,7 +167,7 @@ def require_marisa() -> None:
 
 
 def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph[Any]:
-    """The graph as ``networkx`` has it: one edge an entity pair, with all its readings."""
+    """The graph as ``networkx`` has it: one edge an entity pair, with all its step labels."""
     graph: nx.DiGraph[Any] = nx.DiGraph()
     for entity, label in enumerate(kg.entities):
         for step, target in zip(*kg.steps(entity, directed), strict=True):
@@ -178,7 +180,7 @@ def networkx_graph(kg: KnowledgeGraph, directed: bool) -> nx.DiGraph[Any]:
 
 
 def walks(graph: nx.DiGraph[Any], topic: str, hops: int) -> Iterator[tuple[str, ...]]:
-    """All walks of one to ``hops`` hops, depth first, as (entity, reading, entity, …)."""
+    """All walks of one to ``hops`` hops, depth first, as (entity, step label, entity, …)."""
     stack: list[tuple[str, ...]] = [(topic,)] if topic in graph else []
     while stack:
         walk = stack.pop()

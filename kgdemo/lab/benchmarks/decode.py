@@ -38,7 +38,7 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph, timed
+from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph
 from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
 from kgdemo.models.base import read_out
 from kgdemo.models.bert import without_onednn
@@ -49,6 +49,8 @@ from kgdemo.settings import Settings
 Found = TypeVar("Found")
 _TOLERANCE = 1e-5  # of a score, relative: fp32 sums, added up in another order
 _MAX_TOKENS = 128
+_HOPS = 2
+_AHEAD = 48  # tokens guessed in the rows that count forward passes
 _QUESTIONS = (  # the page's examples, with their topics; the rows against generate() ask the first
     ("Where was the composer of The Magic Flute born?", "The Magic Flute"),
     ("Which countries border Austria?", "Austria"),
@@ -59,7 +61,7 @@ _QUESTIONS = (  # the page's examples, with their topics; the rows against gener
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ModelShape:
     """A model of Qwen2's build: its name here, vocabulary, width, inner width of the MLP, layers."""
 
     name: str
@@ -79,21 +81,18 @@ class DecodeSizes:
         paths: paths of that graph's hub.
         long_words: words of an entity's label in one more row, with the first shape, so that two hops take some
             80 tokens; 0 leaves it out.
-        ahead: tokens guessed at in the rows that count forward passes.
-        beams, hops: K and L.
+        beams: K.
         repeats: how often each side is run.
     """
 
     embedded: bool = True
-    shapes: tuple[Shape, ...] = (
-        Shape("100M, random weights", 32_000, 768, 3_072, 9),
-        Shape("0.5B, random weights", 151_936, 896, 4_864, 24),
+    shapes: tuple[ModelShape, ...] = (
+        ModelShape("100M, random weights", 32_000, 768, 3_072, 9),
+        ModelShape("0.5B, random weights", 151_936, 896, 4_864, 24),
     )
     paths: int = 9_000
     long_words: int = 9
-    ahead: int = 48
     beams: int = 10
-    hops: int = 2
     repeats: int = 3
 
 
@@ -131,11 +130,11 @@ class Meter:
 
     def __enter__(self) -> Meter:
         def before(*_: object) -> None:
-            _settle()
+            _synchronise()
             self._began = self.clock()
 
         def after(*_: object) -> None:
-            _settle()
+            _synchronise()
             self.calls += 1
             self.seconds += self.clock() - self._began
 
@@ -170,7 +169,7 @@ def decode_rows(sizes: DecodeSizes, clock: Clock) -> Iterator[Row]:
         yield from _shaped_rows(f"model of {shape.name}, long labels", shape, sizes, clock, sizes.long_words)
 
 
-def _shaped_rows(name: str, shape: Shape, sizes: DecodeSizes, clock: Clock, long_words: int = 0) -> Iterator[Row]:
+def _shaped_rows(name: str, shape: ModelShape, sizes: DecodeSizes, clock: Clock, long_words: int = 0) -> Iterator[Row]:
     """A model with random weights on a made-up graph."""
     model = qwen2_shaped(shape.name, tokenizer_of_size(shape.vocabulary), shape.width, shape.inner, shape.layers)
     triples, hub = two_hop_graph(sizes.paths, words=long_words or 3, fewest=max(1, long_words - 1))
@@ -187,22 +186,21 @@ def _task(name: str, model: CausalModel, kg: KnowledgeGraph, question: str, topi
 def _ahead_row(tasks: Sequence[Task], sizes: DecodeSizes, clock: Clock) -> Row:
     """Reading ahead what is likely, beside a forward pass a token; how many passes either takes is in the name."""
     for task in tasks:
-        _touch(task)
+        _warm_up(task)
     both = tasks[0].model.style.bidirectional  # as the model was trained; against generate() it has to read causally
     calls: dict[int | None, int] = {}
     spent: dict[int | None, list[float]] = {}
     found: dict[int | None, list[list[Hypothesis]]] = {}
     for _ in range(sizes.repeats):
-        for ahead in (sizes.ahead, None, 0):
-            ms, runs = timed(partial(_searches, tasks, sizes, ahead, both), clock)
-            spent.setdefault(ahead, []).append(ms)
+        for ahead in (_AHEAD, None, 0):
+            began = clock()
+            runs = [search(task, sizes, ahead, both) for task in tasks]
+            spent.setdefault(ahead, []).append(1000 * (clock() - began))
             found[ahead], calls[ahead] = [paths for paths, _ in runs], sum(count for _, count in runs)
-    equal = all(
-        same_hypotheses(a, b) for ahead in (sizes.ahead, 0) for a, b in zip(found[ahead], found[None], strict=True)
-    )
-    few, certain, every = calls[sizes.ahead], calls[0], calls[None]
-    name = f"{tasks[0].name}: {sizes.ahead} tokens ahead, {few} forward passes ({certain} if certain, {every} a token)"
-    ours, theirs = median(spent[sizes.ahead]), median(spent[None])
+    equal = all(same_hypotheses(a, b) for ahead in (_AHEAD, 0) for a, b in zip(found[ahead], found[None], strict=True))
+    few, certain, every = calls[_AHEAD], calls[0], calls[None]
+    name = f"{tasks[0].name}: {_AHEAD} tokens ahead, {few} forward passes ({certain} if certain, {every} a token)"
+    ours, theirs = median(spent[_AHEAD]), median(spent[None])
     extra = {"calls_ratio": few / every, "calls_ratio_forced": certain / every, "forced_ms": median(spent[0])}
     note = f"{len(tasks)} questions; the reference is our own search, one token of each beam a pass"
     return Row(name, ours, theirs, theirs / ours, equal, "≤ 0.35x, 0.55x of the passes", note, sizes.repeats, extra)
@@ -212,7 +210,7 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
     """End to end with the reference's constraint, and against ``generate`` without any."""
     theirs = networkx_graph(task.graph.kg, directed=False)
     ahead = Settings().tokens_ahead(task.model.on_gpu)  # as the product does
-    _touch(task)
+    _warm_up(task)
     ours, bound, free = [], [], []
     for _ in range(sizes.repeats):
         timing, mine = _metered(task.model.reader, lambda: search(task, sizes, ahead)[0], clock)
@@ -223,25 +221,17 @@ def _task_rows(task: Task, sizes: DecodeSizes, clock: Clock, target: str = "≥ 
         freely = partial(generate, task.plain, task.prompt, sizes.beams, longest, task.end, None)
         free.append(_metered(task.plain, freely, clock)[0])
     row = _row(f"{task.name}: {sizes.beams} paths", ours, bound, len(mine), target)
-    note = (
-        f"from entity to ranked paths, {sizes.hops} hops, prompt of {len(task.prompt)} tokens, paths of up to {longest}"
-    )
+    note = f"from entity to ranked paths, {_HOPS} hops, prompt of {len(task.prompt)} tokens, paths of up to {longest}"
     yield replace(row, equal=same_paths(mine, other), note=note)
     row = _row(f"{task.name}: against generate() without a constraint", ours, free, len(mine), "> 1x")
     yield replace(row, note=f"reference writes {longest} tokens, as many as our longest path has")
 
 
 @torch.inference_mode()
-def _touch(task: Task) -> None:
+def _warm_up(task: Task) -> None:
     """One untimed pass on either side: the first to touch the weights would pay for that."""
     PooledTokenTree(task.model.reader, task.prompt, bidirectional=False).prompt_log_probs()
     task.plain(torch.tensor([list(task.prompt)], device=cast(torch.device, task.plain.device)))
-
-
-def _searches(
-    tasks: Sequence[Task], sizes: DecodeSizes, look_ahead: int | None, bidirectional: bool
-) -> list[tuple[list[Hypothesis], int]]:
-    return [search(task, sizes, look_ahead, bidirectional) for task in tasks]
 
 
 def search(
@@ -251,14 +241,14 @@ def search(
     task.graph.sub_tries = LFUCache(task.graph.sub_tries.max_bytes)
     topic = task.graph.kg.entities.find(task.topic)
     assert topic is not None
-    automaton = KGAutomaton(task.graph, [topic], sizes.hops)
+    automaton = KGAutomaton(task.graph, [topic], _HOPS)
     tree = PooledTokenTree(task.model.reader, task.prompt, bidirectional)
     steps = beam_search(tree, automaton, BeamSettings(sizes.beams, _MAX_TOKENS, late_ends=False, look_ahead=look_ahead))
     return read_out(steps), tree.calls
 
 
 def _reference(task: Task, theirs: nx.DiGraph[Any], sizes: DecodeSizes) -> list[Generated]:
-    trie = ReferenceTrie.build(theirs, [task.topic], sizes.hops, task.model.label_tokens.tokenizer)
+    trie = ReferenceTrie.build(theirs, [task.topic], _HOPS, task.model.label_tokens.tokenizer)
     return generate(task.plain, task.prompt, sizes.beams, _MAX_TOKENS, task.end, trie)
 
 
@@ -282,7 +272,7 @@ def _metered(model: torch.nn.Module, run: Callable[[], list[Found]], clock: Cloc
     with Meter(model, clock) as meter:
         began = clock()
         found = run()
-        _settle()
+        _synchronise()
         seconds = clock() - began
     return Timing(1000 * seconds, 1 - meter.seconds / seconds, meter.calls), found
 
@@ -298,7 +288,7 @@ def _row(name: str, ours: Sequence[Timing], theirs: Sequence[Timing], paths: int
     return Row(name, mine, other, other / mine, target=target, repeats=len(ours), extra=extra)
 
 
-def _settle() -> None:
+def _synchronise() -> None:
     """Wait for a GPU, which answers before it has worked."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

@@ -32,7 +32,7 @@ _WARM = 300  # questions after which memory is expected to rise no more
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What came of a load.
+    """The result of a load test.
 
     Attributes:
         askers, questions: how many.
@@ -108,7 +108,7 @@ class Page:
 
 
 def load(page: Page, questions: Sequence[str], askers: int) -> Load:
-    """Ask all the questions, so many at a time.
+    """Ask all the questions, ``askers`` at a time.
 
     Args:
         page: who answers.

@@ -75,7 +75,7 @@ _parts = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpie
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one decode is about; all of it follows from the seed."""
+    """The parameters of one decode; all of them follow from the seed."""
 
     seed: int
     triples: tuple[Triple, ...]
@@ -96,7 +96,7 @@ class Case:
 
 
 class Lines:
-    """What lines of JSON state, read without any part of the product.
+    """The facts that lines of JSON state, read without any part of the product.
 
     Args:
         lines: one triple each.
@@ -128,7 +128,7 @@ class Lines:
 
 @dataclass(slots=True)
 class Tally:
-    """What the decodes came to; ``seeds`` are those of the decodes with a fault."""
+    """Counts over the decodes; ``seeds`` are those of the decodes with a fault."""
 
     decodes: int = 0
     paths: int = 0
@@ -141,7 +141,7 @@ class Tally:
 
     @property
     def faults(self) -> int:
-        """All of them."""
+        """All faults."""
         return self.unverified + self.misspelled + self.unclosed + self.duplicate + self.missing
 
 

@@ -68,12 +68,13 @@ _FORMS = (
     "{a} {a} {a} {b} {r}?",
     "{b} -> {r} -> {a}",
 )
+_MAX_BYTES = 2_000_000_000  # of memory that all runs together may add to this process
 _PYTHON = re.compile(r"Traceback|<class|object at 0x|NoneType|Error\(|has no attribute|not subscriptable")
 
 
 @dataclass(slots=True)
 class WholeTally:
-    """What the runs came to; ``faults`` say the seed, the door and what was wrong."""
+    """Counts over the runs; ``faults`` say the seed, the door and what was wrong."""
 
     runs: int = 0
     answered: int = 0
@@ -86,7 +87,7 @@ class WholeTally:
 
 @dataclass(frozen=True, slots=True)
 class WholeCase:
-    """What one run is about; all of it follows from the seed."""
+    """The parameters of one run; all of them follow from the seed."""
 
     seed: int
     door: str
@@ -105,7 +106,6 @@ def soak_whole(
     tally: WholeTally,
     command: Command,
     seconds: int = 20,
-    bytes_more: int = 2_000_000_000,
     shipped: float = 0.1,
 ) -> Iterator[int]:
     """Run again and again, and add up in ``tally``.
@@ -116,7 +116,6 @@ def soak_whole(
         tally: where to add up.
         command: the command line.
         seconds: a run's deadline; it may be over by one second.
-        bytes_more: memory that all runs together may add to this process.
         shipped: share of the runs with the model that ships; the others have a small random one.
 
     Yields:
@@ -137,7 +136,7 @@ def soak_whole(
         tally.slowest, tally.largest = max(tally.slowest, took), max(tally.largest, more)
         if not wrong and took > seconds + 1 + (30 if case.door == "command" else 0):  # which loads all anew
             wrong = f"took {took:.1f} s"
-        if not wrong and more > bytes_more:
+        if not wrong and more > _MAX_BYTES:
             wrong = f"has added {more / 1e9:.1f} GB"
         if wrong and len(tally.faults) == faults:
             tally.faults.append(f"seed {seed}, {case.door}, {case.values['method']}: {wrong}")
@@ -244,9 +243,8 @@ def _by_program(case: WholeCase, model: CausalModel, _: Command, tally: WholeTal
     json.dumps(found)
     tally.answered += 1
     tally.paths += len(found["paths"])
-    verifier = Verifier(StatedFacts(triples))
     unstated = [path["text"] for path in found["paths"] if not path["verified"]]
-    return f"a path is not in the graph: {unstated[0][:200]!r}" if unstated and verifier else ""
+    return f"a path is not in the graph: {unstated[0][:200]!r}" if unstated else ""
 
 
 def _by_command(case: WholeCase, _: CausalModel, command: Command, tally: WholeTally) -> str:
@@ -329,14 +327,14 @@ def _judged(
 
 
 def _not_a_sentence(text: str) -> str:
-    """Nothing for one clear sentence or two, else what is wrong with it."""
+    """Empty for one or two clear sentences, else what is wrong with the text."""
     clear = 15 < len(text) < 1500 and "\n" not in text and not _PYTHON.search(text)
     return "" if clear else f"said {text[:300]!r}"
 
 
 @contextlib.contextmanager
 def _alarm(seconds: int) -> Iterator[None]:
-    """Break off what never ends, where the system has such a clock."""
+    """Raise ``TimeoutError`` after so many seconds, where the system has SIGALRM."""
 
     def ring(*_: object) -> None:
         raise TimeoutError(f"no end after {seconds} s")

@@ -4,6 +4,11 @@ A figure of a question is a numerator and a denominator. Over a set, a figure is
 other; a denominator of 0 leaves the question out. The figures on steps, as DoG and FiDeLiS report them, are computed
 from labels and the verifier alone; the true steps of a question are the shortest paths from its entities to its
 answers.
+
+Bootstrap intervals say how certain a figure of one run is; a paired test compares two runs over the same questions. A
+figure is a ratio of sums over questions (a mean where each question counts one), so the bootstrap resamples questions,
+each with all its paths. The test of two runs flips the sign of each question's difference at random (Fisher's
+randomisation test): it assumes nothing about the distribution of the differences.
 """
 
 from __future__ import annotations
@@ -11,10 +16,12 @@ from __future__ import annotations
 import calendar
 import re
 import string
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from kgdemo.kg.graph import KnowledgeGraph, Triple
@@ -44,7 +51,7 @@ class StepCounts:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What came of one question; one line of ``predictions.jsonl``.
+    """The outcome of one question: one line of ``predictions.jsonl``.
 
     Attributes:
         paths: the grounded paths as written, in the order shown.
@@ -108,22 +115,18 @@ class Prediction:
         counts = {k: StepCounts(**v) for k, v in values.items() if isinstance(v, dict)}
         return cls(**{**values, **counts})  # type: ignore[arg-type]
 
-    def record(self) -> dict[str, object]:
-        """As plain JSON values."""
-        return asdict(self)
-
 
 Parts = tuple[float, float]
 Match = Callable[[str, str], bool]  # (answer, right answer)
 
 
-def exactly(answer: str, right: str) -> bool:
+def exact_match(answer: str, right: str) -> bool:
     """Whether two names are the same, case, accents and punctuation aside; of a year any day of it is right."""
     dated = _DATE.fullmatch(answer)
     return _folded(dated["year"] if dated and right.isdigit() else answer) == _folded(right)
 
 
-def holding(answer: str, right: str) -> bool:
+def substring_match(answer: str, right: str) -> bool:
     """Whether a text holds a right answer, as the scripts of RoG, and after it GCR, match: a lenient reading.
 
     Both are put in lower case, without ASCII punctuation and articles. "North Korea" so holds "Korea".
@@ -138,35 +141,35 @@ def _normalised(text: str) -> str:
     return " ".join(re.sub(r"\b(a|an|the)\b", " ", text).split())
 
 
-def hits_at_1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def hits_at_1(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """*Hits@1*: whether the first is right (DoG section 3.1, FiDeLiS section 4.1)."""
     return float(any(match(answer, right) for answer in found[:1] for right in gold))
 
 
-def hit(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def hit(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """*Hit*: whether any is right (GCR section 5.1); never less than *Hits@1*."""
     return float(any(match(answer, right) for answer in found for right in gold))
 
 
-def precision(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def precision(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The share of the answers that are right; 0 without any."""
-    different = _different(found)
+    different = _distinct(found)
     return _share(sum(any(match(answer, right) for right in gold) for answer in different), len(different))
 
 
-def recall(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def recall(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The share of the right answers that are given."""
-    wanted = _different(gold)
+    wanted = _distinct(gold)
     return _share(sum(any(match(answer, right) for answer in found) for right in wanted), len(wanted))
 
 
-def f1(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def f1(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """The harmonic mean of precision and recall (GCR section 5.1)."""
     p, r = precision(found, gold, match), recall(found, gold, match)
     return _share(2 * p * r, p + r)
 
 
-def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exactly) -> float:
+def accuracy(found: Sequence[str], gold: Collection[str], match: Match = exact_match) -> float:
     """Whether all that is given is right and nothing is missing; among choices, whether the choice is right."""
     return float(bool(found) and precision(found, gold, match) == 1.0 == recall(found, gold, match))
 
@@ -180,7 +183,7 @@ def rouge_l(text: str, reference: str) -> float:
     return _share(2 * LCSseq.similarity(words, wanted), len(words) + len(wanted))
 
 
-def _different(names: Iterable[str]) -> list[str]:
+def _distinct(names: Iterable[str]) -> list[str]:
     """Names without those that are the same but for case, accents and punctuation."""
     return list({_folded(name): name for name in names}.values())
 
@@ -199,11 +202,13 @@ _OF_NAMES = {
 def _figures() -> dict[str, Figure]:
     """All figures by their name in ``metrics.json``."""
 
-    def of(names: Callable[[Prediction], Sequence[str]], rate: Callable[..., float], match: Match = exactly) -> Figure:
+    def of(
+        names: Callable[[Prediction], Sequence[str]], rate: Callable[..., float], match: Match = exact_match
+    ) -> Figure:
         return lambda p: (rate(names(p), p.gold, match), 1) if p.gold else (0, 0)
 
     found = {name: of(lambda p: p.answers, rate) for name, rate in _OF_NAMES.items()}
-    found |= {f"{name}_substring": of(lambda p: p.answers, rate, holding) for name, rate in _OF_NAMES.items()}
+    found |= {f"{name}_substring": of(lambda p: p.answers, rate, substring_match) for name, rate in _OF_NAMES.items()}
     found |= {
         "f1_with_graph": of(lambda p: p.with_graph or p.answers, f1),
         "recall_with_graph": of(lambda p: p.with_graph or p.answers, recall),
@@ -286,7 +291,7 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     metrics = {
         "questions": len(predictions),
         **{
-            name: _ratio([figure(p) for p in predictions])
+            name: ratio([figure(p) for p in predictions])
             for name, figure in FIGURES.items()
             if compared or not name.startswith("unconstrained_")
         },
@@ -315,7 +320,8 @@ def summarise(predictions: Sequence[Prediction], compared: bool) -> dict[str, fl
     return metrics
 
 
-def _ratio(parts: Sequence[Parts]) -> float:
+def ratio(parts: Sequence[Parts]) -> float:
+    """A figure over several questions."""
     return _share(sum(part for part, _ in parts), sum(whole for _, whole in parts))
 
 
@@ -339,7 +345,7 @@ def ill_formed(triples: Sequence[Triple], topics: Iterable[str], verifier: Verif
     an earlier well-formed triple.
 
     Args:
-        triples: a chain, in the order it was written; an inverse step may stand in its inverse reading.
+        triples: a chain, in the order it was written; an inverse step may bear its own label.
         topics: the query entities.
         verifier: knows the graph.
     """
@@ -394,10 +400,10 @@ def true_steps(
 
 
 class Steps:
-    """Walked hops as edges of one graph, whichever way and in whichever reading they are walked.
+    """Walked hops as edges of one graph, whichever way they are walked and whichever step label they bear.
 
     Args:
-        kg: for its readings.
+        kg: for its step labels.
     """
 
     def __init__(self, kg: KnowledgeGraph) -> None:
@@ -407,3 +413,89 @@ class Steps:
     def of(self, hops: Iterable[tuple[str, str, str]]) -> frozenset[Step]:
         """The edges walked; a relation that the graph does not have stays as it is written."""
         return frozenset((frozenset((head, tail)), self._relation.get(r, r)) for head, r, tail in hops)
+
+
+# How certain a figure is ---------------------------------------------------------------------------
+
+RESAMPLES, FLIPS = 2_000, 10_000
+_LEVEL = 0.95  # share of the resamples that lie within an interval
+_KEPT = 500  # questions of a set whose resamples are kept, in 8 MB
+_EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
+
+
+def interval(parts: Sequence[Parts]) -> tuple[float, float]:
+    """The 95 % percentile bootstrap interval of a ratio of sums; the same parts give the same interval.
+
+    Args:
+        parts: numerator and denominator of each question.
+
+    Returns:
+        low and high; both 0 where there is nothing to measure.
+    """
+    rows = np.array([part for part in parts if part[1]], dtype=np.float64).reshape(-1, 2)
+    if not len(rows):
+        return 0.0, 0.0
+    found = []
+    for resamples in _small_resamples(len(rows)) if len(rows) <= _KEPT else _resamples(len(rows)):
+        drawn = resamples @ rows
+        found.append(drawn[:, 0] / drawn[:, 1])
+    low, high = np.quantile(np.concatenate(found), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return float(low), float(high)
+
+
+def _resamples(count: int) -> Iterator[NDArray[np.int64]]:
+    """How often each question is drawn, a hundred times at a time: resamples of a large set would fill the memory."""
+    rng = np.random.default_rng(0)
+    for _ in range(0, RESAMPLES, 100):
+        yield rng.multinomial(count, np.full(count, 1 / count), size=100)
+
+
+@lru_cache(maxsize=8)
+def _small_resamples(count: int) -> tuple[NDArray[np.int64], ...]:
+    """All resamples of a small set: drawing takes nearly all the time of an interval, and a run has dozens of them."""
+    return tuple(_resamples(count))
+
+
+def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:
+    """The metrics, for each ratio of sums over questions ``NAME_low`` and ``NAME_high``, and those of groups."""
+    found = dict(metrics)
+    for name, figure in FIGURES.items():
+        if name in metrics:
+            found[f"{name}_low"], found[f"{name}_high"] = interval([figure(p) for p in predictions])
+    return found | by_groups(predictions)
+
+
+def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
+    """``questions_GROUP`` and, with intervals, ``f1_GROUP`` and the like, of each group that has questions."""
+    found: dict[str, float] = {}
+    for group, fits in GROUPS.items():
+        own = [p for p in predictions if p.gold and fits(p)]
+        if not own:
+            continue
+        found[f"questions_{group}"] = len(own)
+        for name in GROUP_FIGURES:
+            parts = [FIGURES[name](p) for p in own]
+            found[f"{name}_{group}"] = ratio(parts)
+            found[f"{name}_{group}_low"], found[f"{name}_{group}_high"] = interval(parts)
+    return found
+
+
+def paired_test(differences: Sequence[float]) -> float:
+    """How often chance alone makes a difference as large as this one: the two-sided p of a randomisation test.
+
+    Args:
+        differences: of each question, second run less first; of up to 12 questions that differ, all flips are gone
+            through.
+    """
+    given: NDArray[np.float64] = np.array([d for d in differences if d], dtype=np.float64)
+    if not len(given):
+        return 1.0
+    seen = abs(given.sum()) - 1e-9
+    if len(given) <= _EXACT:
+        signs = 1 - 2 * ((np.arange(2 ** len(given))[:, None] >> np.arange(len(given))) & 1)
+        return float((abs(signs @ given) >= seen).mean())
+    rng = np.random.default_rng(0)
+    as_large = sum(
+        int((abs(rng.choice((-1, 1), (100, len(given))) @ given) >= seen).sum()) for _ in range(FLIPS // 100)
+    )
+    return (as_large + 1) / (FLIPS + 1)

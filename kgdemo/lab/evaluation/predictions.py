@@ -1,27 +1,19 @@
 """From the events of one question to its prediction, and the predictions of a run on disk.
 
-A run stopped at any moment goes on and ends in the same file: a line is appended when its question is answered, and
-what a stop has left half written is cut away and made anew. Seconds differ from run to run, so they stand in a file of
-their own, ``timings.jsonl``.
-
-How sure a figure is, bootstrap intervals of one run and a paired test between two over the same questions tell. A
-figure is a ratio of sums over questions (a mean where each question counts one), so a question is what is drawn anew,
-with all its paths. The test of two runs flips the sign of each question's difference at random (Fisher's randomisation
-test): it assumes nothing of how the differences are spread.
+A run that is stopped at any moment can go on and ends in the same file: a line is appended when its question is
+answered, and a half-written last line is cut away. Seconds differ from run to run, so they are in a file of their own,
+``timings.jsonl``.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from kgdemo.errors import UserError
 from kgdemo.events import (
@@ -40,10 +32,6 @@ from kgdemo.events import (
 from kgdemo.kg.graph import Triple
 from kgdemo.kg.path import SEPARATOR
 from kgdemo.lab.evaluation.metrics import (
-    FIGURES,
-    GROUP_FIGURES,
-    GROUPS,
-    Parts,
     Prediction,
     Step,
     StepCounts,
@@ -64,8 +52,8 @@ def trace_file(out: Path, question: str) -> Path:
 
 
 @dataclass(slots=True)
-class Side:
-    """The paths of one branch: under the constraint, or without it."""
+class Paths:
+    """The paths of one search: under the constraint, or without it."""
 
     found: dict[int, PathFound] = field(default_factory=dict)
     verdicts: dict[int, Verdict] = field(default_factory=dict)
@@ -92,7 +80,7 @@ class Side:
 class RunFigures:
     """Reads the events of one run.
 
-    What was done for comparison only, the search without the graph, is none of the method's cost.
+    The search without the graph is for comparison; it does not count as the method's cost.
 
     Args:
         verifier: of the graph that is asked.
@@ -106,8 +94,8 @@ class RunFigures:
     topics: tuple[str, ...] = ()
     limit: int = 0
     thoughts: dict[int, int] = field(default_factory=dict)  # how many thoughts lead to each, itself among them
-    bound: Side = field(default_factory=Side)
-    free: Side = field(default_factory=Side)
+    constrained: Paths = field(default_factory=Paths)
+    unconstrained: Paths = field(default_factory=Paths)
     seen: set[Step] = field(default_factory=set)
     answer: AnswerFinal = field(default_factory=lambda: AnswerFinal("", (), (), ""))
     error: str = ""
@@ -119,21 +107,21 @@ class RunFigures:
     tokens_out: int = 0
 
     def see(self, event: Event) -> None:
-        """One event."""
+        """Take in one event."""
         if isinstance(event, EntitiesLinked):
             self.topics = event.chosen
         elif isinstance(event, PathFound):
-            (self.bound if event.constrained else self.free).found[event.index] = event
+            (self.constrained if event.constrained else self.unconstrained).found[event.index] = event
         elif isinstance(event, PathVerified):
-            (self.bound if event.constrained else self.free).verdicts[event.index] = event.verdict
+            (self.constrained if event.constrained else self.unconstrained).verdicts[event.index] = event.verdict
         elif isinstance(event, Thought):
             self.seen |= self.edges.of(event.triples)
             before = max((self.thoughts.get(parent, 0) for parent in event.parents), default=0)
             self.thoughts[event.id] = before + (event.kind == "thought")
         elif isinstance(event, CandidatesScored):
-            self._weighed(event)
+            self._see_candidates(event)
         elif isinstance(event, LMCall):
-            self._called(event)
+            self._count_call(event)
         elif isinstance(event, AnswerFinal):
             self.answer = event
             self.unasked = event.refusal if event.failed else ""
@@ -142,15 +130,15 @@ class RunFigures:
             self.error = event.message if isinstance(event, RunFailed) else self.unasked
 
     def prediction(self, question: Question, truth: frozenset[Step], hops: int = 0) -> Prediction:
-        """What came of the question; a method that never looks at the graph is judged by the paths it wrote.
+        """The outcome; a method that never looks at the graph is judged by the paths it wrote.
 
         Args:
             question: with its right answers.
             truth: the steps of the shortest paths to them.
             hops: how long the shortest of these paths is.
         """
-        own = self.bound if self.bound.found or not self.free.found else self.free
-        right, free = own.right(question.gold), self.free.right(question.gold)
+        own = self.constrained if self.constrained.found or not self.unconstrained.found else self.unconstrained
+        right, free = own.right(question.gold), self.unconstrained.right(question.gold)
         retrieved = self.seen.union(*(self.edges.of(e.path.hops) for e in own.found.values() if e.path))
         return Prediction(
             id=question.id,
@@ -162,8 +150,8 @@ class RunFigures:
             paths=tuple(e.text for e in own.found.values()),
             ends=tuple(e.path.end if e.path else "" for e in own.found.values()),
             faithful=own.faithful,
-            free_paths=len(self.free.verdicts),
-            free_faithful=self.free.faithful,
+            free_paths=len(self.unconstrained.verdicts),
+            free_faithful=self.unconstrained.faithful,
             refused=bool(self.answer.refusal) and not self.unasked,
             seconds=self.seconds,
             lm_calls=self.calls,
@@ -171,7 +159,7 @@ class RunFigures:
             tokens_out=self.tokens_out,
             error=self.error,
             steps=own.steps(self.topics, self.verifier),
-            free_steps=self.free.steps(self.topics, self.verifier),
+            free_steps=self.unconstrained.steps(self.topics, self.verifier),
             coverage=coverage_ratio(retrieved, truth) if truth else None,
             right_paths=right[0],
             right_faithful=right[1],
@@ -183,19 +171,19 @@ class RunFigures:
             limited=0 < self.limit <= max(self.thoughts.values(), default=0),
         )
 
-    def _reasoned(self, side: Side) -> frozenset[Step]:
+    def _reasoned(self, own: Paths) -> frozenset[Step]:
         """The steps of the paths that lead to an answer given; of the first path where none does."""
-        paths = [event.path for event in side.found.values() if event.path]
+        paths = [event.path for event in own.found.values() if event.path]
         cited = [path for path in paths if hit([path.end], self.answer.answers)] or paths[:1]
         return self.edges.of(hop for path in cited for hop in path.hops)
 
-    def _weighed(self, event: CandidatesScored) -> None:
+    def _see_candidates(self, event: CandidatesScored) -> None:
         """Candidates that are paths; others (relations, actions, thoughts) name no edge."""
         for text in event.options:
             path, _ = self.verifier.verify_text(text) if SEPARATOR in text else (None, None)
             self.seen |= self.edges.of(path.hops) if path else set()
 
-    def _called(self, call: LMCall) -> None:
+    def _count_call(self, call: LMCall) -> None:
         if call.purpose == WITHOUT_GRAPH:
             self.compared += call.seconds
         else:
@@ -233,8 +221,8 @@ class Records:
     def write(self, prediction: Prediction) -> None:
         """Append one prediction."""
         self.done[prediction.id] = prediction
-        append(self._timings, json.dumps({"id": prediction.id, **{name: getattr(prediction, name) for name in _TIMES}}))
-        append(self._file, _line(prediction))
+        append(self._timings, {"id": prediction.id, **{name: getattr(prediction, name) for name in _TIMES}})
+        append(self._file, _without_times(prediction))
 
     def arrange(self, ids: Iterable[str]) -> None:
         """Put the predictions into the order of the questions, which those that were asked again are out of."""
@@ -246,14 +234,20 @@ class Records:
 
     def _write_anew(self, ids: Iterable[str]) -> None:
         beside = self._file.with_suffix(".new")
-        beside.write_text("".join(_line(self.done[key]) + "\n" for key in ids), "utf-8")
+        beside.write_text("".join(_line(_without_times(self.done[key])) for key in ids), "utf-8")
         beside.replace(self._file)
 
 
-def append(file: Path, line: str) -> None:
-    """Add a line to a file."""
+def append(file: Path, record: Mapping[str, object]) -> None:
+    """Add a record to a JSONL file."""
     with file.open("ab") as stream:
-        stream.write(f"{line}\n".encode())
+        stream.write(_line(record).encode())
+
+
+def resumed_records(file: Path) -> list[dict[str, Any]]:
+    """The records of a JSONL file that is to be continued; a last line that was not written whole is cut away."""
+    cut_off_broken_line(file)
+    return [json.loads(line) for line in whole_lines(file)]
 
 
 def read_predictions(folder: Path) -> dict[str, Prediction]:
@@ -267,9 +261,12 @@ def read_predictions(folder: Path) -> dict[str, Prediction]:
     return {prediction.id: prediction for prediction in _predictions(folder / PREDICTIONS, folder / TIMINGS)}
 
 
-def _line(prediction: Prediction) -> str:
-    record = {name: value for name, value in prediction.record().items() if name not in _TIMES}
-    return json.dumps(record, ensure_ascii=False)
+def _line(record: Mapping[str, object]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def _without_times(prediction: Prediction) -> dict[str, object]:
+    return {name: value for name, value in asdict(prediction).items() if name not in _TIMES}
 
 
 def cut_off_broken_line(file: Path) -> None:
@@ -298,141 +295,3 @@ def whole_lines(file: Path) -> list[str]:
         return []
     content = file.read_bytes()
     return content[: content.rfind(b"\n") + 1].decode("utf-8").split("\n")[:-1]
-
-
-RESAMPLES, FLIPS = 2_000, 10_000
-_LEVEL = 0.95  # share of the resamples that lie within an interval
-_KEPT = 500  # questions of a set whose resamples are kept, in 8 MB
-_EXACT = 12  # questions that differ, up to which all ways to flip them are gone through
-
-
-def interval(parts: Sequence[Parts]) -> tuple[float, float]:
-    """The 95 % percentile bootstrap interval of a ratio of sums; the same parts give the same interval.
-
-    Args:
-        parts: numerator and denominator of each question.
-
-    Returns:
-        low and high; both 0 where there is nothing to measure.
-    """
-    rows = np.array([part for part in parts if part[1]], dtype=np.float64).reshape(-1, 2)
-    if not len(rows):
-        return 0.0, 0.0
-    found = []
-    for resamples in _small_resamples(len(rows)) if len(rows) <= _KEPT else _resamples(len(rows)):
-        drawn = resamples @ rows
-        found.append(drawn[:, 0] / drawn[:, 1])
-    low, high = np.quantile(np.concatenate(found), [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return float(low), float(high)
-
-
-def _resamples(count: int) -> Iterator[NDArray[np.int64]]:
-    """How often each question is drawn, a hundred times at a time: resamples of a large set would fill the memory."""
-    rng = np.random.default_rng(0)
-    for _ in range(0, RESAMPLES, 100):
-        yield rng.multinomial(count, np.full(count, 1 / count), size=100)
-
-
-@lru_cache(maxsize=8)
-def _small_resamples(count: int) -> tuple[NDArray[np.int64], ...]:
-    """All resamples of a small set: drawing takes nearly all the time of an interval, and a run has dozens of them."""
-    return tuple(_resamples(count))
-
-
-def with_intervals(metrics: Mapping[str, float], predictions: Sequence[Prediction]) -> dict[str, float]:
-    """The metrics, for each ratio of sums over questions ``NAME_low`` and ``NAME_high``, and those of groups."""
-    found = dict(metrics)
-    for name, figure in FIGURES.items():
-        if name in metrics:
-            found[f"{name}_low"], found[f"{name}_high"] = interval([figure(p) for p in predictions])
-    return found | by_groups(predictions)
-
-
-def by_groups(predictions: Sequence[Prediction]) -> dict[str, float]:
-    """``questions_GROUP`` and, with intervals, ``f1_GROUP`` and the like, of each group that has questions."""
-    found: dict[str, float] = {}
-    for group, fits in GROUPS.items():
-        own = [p for p in predictions if p.gold and fits(p)]
-        if not own:
-            continue
-        found[f"questions_{group}"] = len(own)
-        for name in GROUP_FIGURES:
-            parts = [FIGURES[name](p) for p in own]
-            found[f"{name}_{group}"] = sum(part for part, _ in parts) / sum(whole for _, whole in parts)
-            found[f"{name}_{group}_low"], found[f"{name}_{group}_high"] = interval(parts)
-    return found
-
-
-def paired_test(differences: Sequence[float]) -> float:
-    """How often chance alone makes a difference as large as this one: the two-sided p of a randomisation test.
-
-    Args:
-        differences: of each question, second run less first; of up to 12 questions that differ, all flips are gone
-            through.
-    """
-    given: NDArray[np.float64] = np.array([d for d in differences if d], dtype=np.float64)
-    if not len(given):
-        return 1.0
-    seen = abs(given.sum()) - 1e-9
-    if len(given) <= _EXACT:
-        signs = 1 - 2 * ((np.arange(2 ** len(given))[:, None] >> np.arange(len(given))) & 1)
-        return float((abs(signs @ given) >= seen).mean())
-    rng = np.random.default_rng(0)
-    as_large = sum(
-        int((abs(rng.choice((-1, 1), (100, len(given))) @ given) >= seen).sum()) for _ in range(FLIPS // 100)
-    )
-    return (as_large + 1) / (FLIPS + 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One figure of two runs over the questions that both have.
-
-    Attributes:
-        first, second: the figure.
-        low, high: the 95 % bootstrap interval of second less first.
-        p: of the paired test.
-    """
-
-    name: str
-    first: float
-    second: float
-    low: float
-    high: float
-    p: float
-
-
-def compare_runs(first: Path, second: Path) -> list[Difference]:
-    """The figures of answers and paths of two runs that ``evaluate`` has written.
-
-    Args:
-        first, second: their folders.
-
-    Raises:
-        UserError: a folder has no predictions, or they have no question in common.
-    """
-    one, other = read_predictions(first), read_predictions(second)
-    both = [name for name in one if name in other]
-    if not both:
-        raise UserError(f"{first} and {second} have no question in common; give two runs over the same set.")
-    rows = []
-    for name, figure in FIGURES.items():
-        pairs = [(figure(one[i]), figure(other[i])) for i in both]
-        means = [(a[0] / a[1], b[0] / b[1]) for a, b in pairs if a[1] and b[1]]
-        if not means:
-            continue
-        differences = [b - a for a, b in means]
-        low, high = interval([(difference, 1) for difference in differences])
-        count = len(means)
-        figures = sum(a for a, _ in means) / count, sum(b for _, b in means) / count
-        rows.append(Difference(name, *figures, low, high, paired_test(differences)))
-    return rows
-
-
-def as_table(rows: Sequence[Difference]) -> str:
-    """The differences as a Markdown table."""
-    lines = ["| figure | first | second | difference | 95 % interval | p |", "|---|---:|---:|---:|---:|---:|"]
-    for row in rows:
-        change = f"{row.second - row.first:+.3f} | {row.low:+.3f} to {row.high:+.3f}"
-        lines.append(f"| {row.name} | {row.first:.3f} | {row.second:.3f} | {change} | {row.p:.4f} |")
-    return "\n".join(lines)

@@ -185,13 +185,3 @@ RECIPES: dict[str, Recipe] = {
         _GRBENCH,
     ),
 }  # fmt: skip
-
-
-def described(recipe: Recipe) -> dict[str, object]:
-    """What a recipe varies and what the paper says of it, to be shown."""
-    return {
-        "after": recipe.after,
-        "reports": recipe.reports,
-        "compares": recipe.compares,
-        "variants": dict(recipe.variants),
-    }

@@ -8,18 +8,29 @@ opens its run: a folder beside the file has, for each evaluation, a page that pl
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from types import MappingProxyType
 from urllib.parse import quote
 
 from PIL import Image, ImageDraw, ImageFont
 
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.metrics import ERRORS, GROUP_FIGURES, GROUPS, Prediction, hits_at_1, summarise
-from kgdemo.lab.evaluation.predictions import compare_runs, read_predictions, trace_file, with_intervals
-from kgdemo.ui.site import player_of
+from kgdemo.lab.evaluation.metrics import (
+    ERRORS,
+    FIGURES,
+    GROUP_FIGURES,
+    GROUPS,
+    Prediction,
+    hits_at_1,
+    interval,
+    paired_test,
+    summarise,
+    with_intervals,
+)
+from kgdemo.lab.evaluation.predictions import read_predictions, trace_file
 from kgdemo.view.escape import escaped
 
 PLOTTED = ("hits@1", "hit", "f1", "path_hits@1", "path_hit@k")
@@ -91,6 +102,8 @@ def write_report(runs: Sequence[Run], file: Path) -> None:
         runs: the first is compared with each of the others.
         file: for the report; the pages go to the folder of its name with ``_runs`` behind it.
     """
+    from kgdemo.ui.site import player_of  # imports gradio, which ``compare`` does without
+
     changed = [name for other in runs[1:] for name in list(_changed(runs[0], other))[:MOST_CHANGED]]
     folder = file.with_name(f"{file.stem}_runs")
     pages: dict[tuple[str, str], str] = {}
@@ -268,15 +281,71 @@ def write_plot(runs: Sequence[Run], file: Path, png: bool = True) -> None:
 # Two runs ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure of two runs over the questions that both have.
+
+    Attributes:
+        first, second: the figure.
+        low, high: the 95 % bootstrap interval of second less first.
+        p: of the paired test.
+    """
+
+    name: str
+    first: float
+    second: float
+    low: float
+    high: float
+    p: float
+
+
+def compare_runs(first: Mapping[str, Prediction], second: Mapping[str, Prediction]) -> list[Difference]:
+    """The figures of answers and paths of two runs.
+
+    Args:
+        first, second: predictions by the question's id.
+
+    Raises:
+        UserError: they have no question in common.
+    """
+    both = [name for name in first if name in second]
+    if not both:
+        raise UserError("The runs have no question in common; give two runs over the same set.")
+    rows = []
+    for name, figure in FIGURES.items():
+        pairs = [(figure(first[i]), figure(second[i])) for i in both]
+        ratios = [(a[0] / a[1], b[0] / b[1]) for a, b in pairs if a[1] and b[1]]
+        if not ratios:
+            continue
+        differences = [b - a for a, b in ratios]
+        low, high = interval([(difference, 1) for difference in differences])
+        one, other = (mean(column) for column in zip(*ratios, strict=True))
+        rows.append(Difference(name, one, other, low, high, paired_test(differences)))
+    return rows
+
+
+def differences_table(rows: Sequence[Difference]) -> str:
+    """The differences as a Markdown table."""
+    columns = ("figure", "first", "second", "difference", "95 % interval", "p")
+    return markdown_table(columns, [_difference_cells(row) for row in rows])
+
+
+def _difference_cells(row: Difference) -> list[str]:
+    figures = [row.name, f"{row.first:.3f}", f"{row.second:.3f}", f"{row.second - row.first:+.3f}"]
+    return [*figures, f"{row.low:+.3f} to {row.high:+.3f}", f"{row.p:.4f}"]
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table whose first column is text and whose other columns are figures."""
+    head, *body = ("|" + "".join(f" {cell} |" if cell else " |" for cell in row) for row in (columns, *rows))
+    return "\n".join([head, "|---" + "|---:" * (len(columns) - 1) + "|", *body])
+
+
 def _beside(first: Run, other: Run, pages: Mapping[tuple[str, str], str]) -> str:
     """Two runs: figures that differ with their test, and the questions of which one is right and the other wrong."""
     head = _row("th", ["", escaped(first.name), escaped(other.name), "difference", "95 % interval", "p"])
-    rows = [
-        [escaped(row.name), f"{row.first:.3f}", f"{row.second:.3f}", f"{row.second - row.first:+.3f}",
-         f"{row.low:+.3f} to {row.high:+.3f}", f"{row.p:.4f}"]
-        for row in compare_runs(first.folder, other.folder)
-        if row.name in SHOWN
-    ]  # fmt: skip
+    differences = compare_runs(first.predictions, other.predictions)
+    rows = [_difference_cells(row) for row in differences if row.name in SHOWN]
     changed = list(_changed(first, other))
     listed = "".join(_row("td", _question(name, (first, other), pages)) for name in changed[:MOST_CHANGED])
     more = f"<p>{len(changed) - MOST_CHANGED} more are not listed.</p>" if len(changed) > MOST_CHANGED else ""

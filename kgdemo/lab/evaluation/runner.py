@@ -1,4 +1,4 @@
-"""Ask every question of a set and write down what came of it; a broken run goes on where it stopped.
+"""Ask every question of a set and record the predictions; an interrupted run goes on where it stopped.
 
 Beside whole runs it measures the linker alone: the right entity first, and how long it takes.
 """
@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -23,15 +23,23 @@ from kgdemo.events import to_json
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import build_graph
-from kgdemo.lab.evaluation.judge import Judge, judge_all, score_answers
-from kgdemo.lab.evaluation.metrics import Prediction, Steps, exactly, f1, holding, summarise, true_steps
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file, with_intervals
+from kgdemo.lab.evaluation.judge import Judge
+from kgdemo.lab.evaluation.metrics import (
+    Prediction,
+    Steps,
+    exact_match,
+    f1,
+    substring_match,
+    summarise,
+    true_steps,
+    with_intervals,
+)
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, Records, RunFigures, trace_file
 from kgdemo.lab.evaluation.workers import Workers, lost
-from kgdemo.lab.questions import Question, called_as_in, read_questions
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, known_paths
+from kgdemo.lab.questions import Question, read_questions, with_graph_labels
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, known_paths, relation_group
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import method_named
-from kgdemo.models.chat import ChatModel
 from kgdemo.models.embedding import Embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings
@@ -50,9 +58,8 @@ def evaluate(
     judge: Judge | None = None,
     held_out: Collection[str] = (),
     batched: int = 1,
-    scorer: ChatModel | None = None,
     workers: Workers | None = None,
-    watch: Callable[[Sequence[Prediction], int], None] | None = None,
+    watch: Callable[[Sequence[Prediction], int], None] = lambda predictions, number: None,
     traces: bool = False,
 ) -> dict[str, float]:
     """Run a question set with one method.
@@ -64,13 +71,12 @@ def evaluate(
         out: folder for ``predictions.jsonl`` and ``metrics.json``.
         limit: only the first so many questions.
         link: find the topic entities in the text even where the set gives them.
-        judge: rates how coherent the paths are (GCR appendix F.4).
+        judge: rates the paths, scores the answers, or both.
         held_out: relations that the model was not trained on; questions about them are also measured apart.
         batched: how many questions are under way at the same time; their forward passes are joined
-            (``token_tree.BatchedForward``). Predictions are those of one by one; seconds hold the wait for others.
-        scorer: says which answers are right (GPT4Score).
-        workers: answer in place of ``pipeline``, side by side; predictions are those of one, in its order.
-        watch: told the predictions so far and how many there will be, at the beginning and after each question.
+            (``token_tree.BatchedForward``). The predictions do not change; seconds include waiting for the others.
+        workers: answer side by side in place of ``pipeline``; the predictions and their order do not change.
+        watch: called with the predictions so far and how many there will be, at the start and after each question.
         traces: keep each run as the page opens it, in ``traces``; some 80 kB a question.
 
     Returns:
@@ -79,7 +85,7 @@ def evaluate(
     Raises:
         UserError: ``out`` holds predictions made with other settings, there is no such method or option, or
             ``batched`` and ``workers`` do not go together.
-        EndpointError: the judge or scorer could not be asked; what it has judged is kept.
+        EndpointError: the judge could not be asked; what it has judged is kept.
     """
     card = method_named(settings.method)
     card.check(settings.options)
@@ -89,30 +95,22 @@ def evaluate(
         raise UserError(f"--batched is {batched} and there are workers; give only one of --workers and --batched.")
     out.mkdir(parents=True, exist_ok=True)
     wanted = _wanted(pipeline, questions, settings, limit)
-    _same_settings(out, _told(settings, questions, link), (out / PREDICTIONS).exists())
+    _same_settings(out, _run_settings(settings, questions, link), (out / PREDICTIONS).exists())
     records = Records(out)
-    left = [q for q in wanted if q.id not in records.done]
-    if watch is not None:
-        watch(list(records.done.values()), len(wanted))
-    kept = out if traces else None
-    if workers:
-        answered = workers.answered(partial(_asked, settings, link, kept), left, lost)
-    else:
-        answered = _answered(pipeline, left, settings, link, batched, kept)
-    with closing(answered):
-        for prediction in tqdm(answered, unit="question", desc=card.name, total=len(left)):
-            records.write(prediction)
-            if watch is not None:
-                watch(list(records.done.values()), len(wanted))
+    left: list[_Item] = [(q, {out: settings}) for q in wanted if q.id not in records.done]
+    watch(list(records.done.values()), len(wanted))
+    answer = partial(_ask_item, link, traces)
+    with closing(_answered(pipeline, left, answer, batched, workers, lambda item: {out: lost(item[0])})) as answered:
+        for predictions in tqdm(answered, unit="question", desc=card.name, total=len(left)):
+            records.write(predictions[out])
+            watch(list(records.done.values()), len(wanted))
     records.arrange(q.id for q in wanted)
-    predictions = [records.done[q.id] for q in wanted]
-    metrics = with_intervals(summarise(predictions, settings.compare), predictions)
+    rows = [records.done[q.id] for q in wanted]
+    metrics = with_intervals(summarise(rows, settings.compare), rows)
     if held_out:
-        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, predictions, held_out)
+        metrics |= summarise_groups(pipeline.graph(settings.graph), wanted, rows, held_out)
     if judge is not None:
-        metrics |= judge_all(judge, predictions, out / "judgements.jsonl")
-    if scorer is not None:
-        metrics |= score_answers(scorer, predictions, out / "gpt4score.jsonl")
+        metrics |= judge.metrics(rows, out)
     (out / "metrics.json").write_text(json.dumps(metrics, indent=2) + "\n", "utf-8")
     return metrics
 
@@ -123,7 +121,7 @@ def summarise_groups(
     """``seen_questions``, ``seen_hits@1`` and of paths, the same for ``held_out``, and ``unclear_questions``."""
     sorted_in: dict[str, list[Prediction]] = {SEEN: [], HELD_OUT: [], UNCLEAR: []}
     for question, prediction in zip(questions, predictions, strict=True):
-        sorted_in[group(kg, question, held_out)].append(prediction)
+        sorted_in[relation_group(kg, question, held_out)].append(prediction)
     metrics: dict[str, float] = {f"{UNCLEAR}_questions": len(sorted_in[UNCLEAR])}
     for name in (SEEN, HELD_OUT):
         own = summarise(sorted_in[name], compared=False)
@@ -135,7 +133,7 @@ def _wanted(pipeline: Pipeline, questions: Path, settings: Settings, limit: int 
     """The questions of a set, with entities called as the graph calls them."""
     wanted = read_questions(questions)[:limit]
     if any(not question.graph for question in wanted):
-        wanted = called_as_in(pipeline.graph(settings.graph), wanted)
+        wanted = with_graph_labels(pipeline.graph(settings.graph), wanted)
     return wanted
 
 
@@ -148,9 +146,9 @@ def answer_by_question(
 ) -> None:
     """Answer for many runs of the same questions, each question under all settings before the next one.
 
-    What the runs have in common is then at hand: of texts alone that have to be embedded, a question has a thousand and
-    more, too many to be kept until the next run comes to it. ``evaluate`` finds all answered, and measures. Of a
-    question that ends its worker again and again nothing is written: ``evaluate`` finds out which run does that.
+    What the runs share is computed once: a question alone has more than a thousand texts to embed, too many to keep
+    until the next run asks it. ``evaluate`` then finds everything answered, and measures. Nothing is written for a
+    question that kills its worker again and again: ``evaluate`` finds out which run does that.
 
     Args:
         pipeline, questions, limit, workers: see ``evaluate``.
@@ -165,82 +163,87 @@ def answer_by_question(
     records = {}
     for folder, settings in runs.items():
         folder.mkdir(parents=True, exist_ok=True)
-        _same_settings(folder, _told(settings, questions), (folder / PREDICTIONS).exists())
+        _same_settings(folder, _run_settings(settings, questions), (folder / PREDICTIONS).exists())
         records[folder] = Records(folder)
-    asked = [
+    items: list[_Item] = [
         (question, {folder: own for folder, own in runs.items() if question.id not in records[folder].done})
         for question in wanted
     ]
-    left = [one for one in asked if one[1]]
-    if workers:
-        answered = workers.answered(_asked_in_worker, left, _nothing)
-    else:
-        for shared, own_graph in {one for question, own in left for one in _loaded(question, own)}:
-            _warm_up(pipeline, shared, own_graph)
-        answered = (_asked_by_all(pipeline, one) for one in left)
-    with closing(answered):
+    left = [item for item in items if item[1]]
+    answer = partial(_ask_item, False, False)
+    with closing(_answered(pipeline, left, answer, 1, workers, lambda _: {})) as answered:
         for predictions in tqdm(answered, unit="question", desc="all runs", total=len(left)):
             for folder, prediction in predictions.items():
                 records[folder].write(prediction)
 
 
-_Asked = tuple[Question, dict[Path, Settings]]
+_Item = tuple[Question, dict[Path, Settings]]  # a question, and its settings in each run, by the run's folder
+_Answer = Callable[[Pipeline, _Item], dict[Path, Prediction]]
 
 
-def _asked_by_all(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
-    question, runs = asked
-    return {folder: ask(pipeline, question, settings, link=False) for folder, settings in runs.items()}
+def _answered(
+    pipeline: Pipeline,
+    items: Sequence[_Item],
+    answer: _Answer,
+    batched: int,
+    workers: Workers | None,
+    lost: Callable[[_Item], dict[Path, Prediction]],
+) -> Generator[dict[Path, Prediction], None, None]:
+    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
+    if workers:
+        yield from workers.answered(partial(_answer_in_worker, answer), items, lost)
+        return
+    for needed in {one for item in items for one in _to_load(item)}:
+        _warm_up(pipeline, *needed)
+    with ThreadPoolExecutor(batched) as threads:
+        try:
+            yield from threads.map(partial(answer, pipeline), items)
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
-def _asked_in_worker(pipeline: Pipeline, asked: _Asked) -> dict[Path, Prediction]:
-    for shared, own_graph in _loaded(*asked):
-        _warm_up_once(pipeline, shared, own_graph)
-    return _asked_by_all(pipeline, asked)
+def _ask_item(link: bool, traces: bool, pipeline: Pipeline, item: _Item) -> dict[Path, Prediction]:
+    question, runs = item
+    return {
+        folder: ask(pipeline, question, settings, link, folder if traces else None) for folder, settings in runs.items()
+    }
 
 
-def _loaded(question: Question, runs: Mapping[Path, Settings]) -> set[tuple[Settings, bool]]:
-    """What has to be loaded for these runs, and whether the question brings its graph."""
+def _answer_in_worker(answer: _Answer, pipeline: Pipeline, item: _Item) -> dict[Path, Prediction]:
+    for needed in _to_load(item):
+        _warm_up_once(pipeline, *needed)
+    return answer(pipeline, item)
+
+
+def _to_load(item: _Item) -> set[tuple[Settings, bool]]:
+    """The parts of the settings that something is loaded for, and whether the question brings its graph."""
+    question, runs = item
     return {
         (Settings(graph=own.graph, model=own.model, directed=own.directed, prompts=own.prompts), bool(question.graph))
         for own in runs.values()
     }
 
 
-def _nothing(_: _Asked) -> dict[Path, Prediction]:
-    return {}
+def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
+    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
+    if own_graph:  # that of the question is not there before it is asked
+        pipeline.model(settings.model)
+    else:
+        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
 
 
-def _answered(
-    pipeline: Pipeline,
-    questions: Sequence[Question],
-    settings: Settings,
-    link: bool,
-    batched: int,
-    kept: Path | None = None,
-) -> Generator[Prediction, None, None]:
-    """Predictions as they come, in order; where the reader breaks off, questions not begun are dropped."""
-    for own_graph in {bool(question.graph) for question in questions}:
-        _warm_up(pipeline, settings, own_graph)
-    with ThreadPoolExecutor(batched) as threads:
-        try:
-            yield from threads.map(lambda question: ask(pipeline, question, settings, link, kept), questions)
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
+_warm_up_once = lru_cache(maxsize=8)(_warm_up)  # in a worker, which gets its settings with each question
 
 
-def _asked(settings: Settings, link: bool, kept: Path | None, pipeline: Pipeline, question: Question) -> Prediction:
-    """What a worker does with a question."""
-    _warm_up_once(pipeline, settings, bool(question.graph))
-    return ask(pipeline, question, settings, link, kept)
-
-
-def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, kept: Path | None = None) -> Prediction:
+def ask(
+    pipeline: Pipeline, question: Question, settings: Settings, link: bool, traced: Path | None = None
+) -> Prediction:
     """One question; a failure is recorded, not raised, so that one bad line does not stop a run.
 
     Args:
         pipeline, settings, link: see ``evaluate``.
         question: what is asked.
-        kept: the folder of the evaluation, where its run is to be kept in it.
+        traced: the folder of the evaluation, where the events of the run are to be kept in it.
 
     Returns:
         what came of it.
@@ -255,8 +258,7 @@ def ask(pipeline: Pipeline, question: Question, settings: Settings, link: bool, 
         topics = question.topic_entities[:1]  # unknown to the graph: let the run say so
     busy = time.process_time()
     figures = RunFigures(pipeline.verifier(settings.graph), Steps(kg), tuple(topics), _step_limit(settings))
-    with ExitStack() as files:
-        trace = files.enter_context(_new(trace_file(kept, question.id))) if kept else None
+    with _new(trace_file(traced, question.id)) if traced else nullcontext() as trace:
         for event in pipeline.run(prompt_of(question), settings, topics):
             figures.see(event)
             if trace:
@@ -315,10 +317,10 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
         letter = answer.strip("() .").upper()
         if len(letter) == 1 and letter in _LETTERS[: len(choices)]:
             return (choices[_LETTERS.index(letter)],)
-        if named := [choice for choice in choices if exactly(answer, choice)]:
+        if named := [choice for choice in choices if exact_match(answer, choice)]:
             return (named[0],)
     for answer in prediction.answers:
-        if held := [choice for choice in choices if holding(answer, choice)]:
+        if held := [choice for choice in choices if substring_match(answer, choice)]:
             return (max(held, key=len),)
     given = prediction.answers or prediction.paths[:3]
     if not given:
@@ -328,19 +330,8 @@ def choice_of(choices: Sequence[str], prediction: Prediction, embedder: Embedder
     return (choices[int(similar.argmax())],)
 
 
-def _warm_up(pipeline: Pipeline, settings: Settings, own_graph: bool) -> None:
-    """Load everything first, so that the first question's seconds hold no loading; a bad name is refused here."""
-    if own_graph:  # that of the question is not there before it is asked
-        pipeline.model(settings.model)
-    else:
-        pipeline.resources(settings).embedder.encode(["loaded with its first text"])
-
-
-_warm_up_once = lru_cache(maxsize=8)(_warm_up)  # where settings come with each question
-
-
-def _told(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
-    """What a run is told by, to be the same when it goes on."""
+def _run_settings(settings: Settings, questions: Path, link: bool = False) -> dict[str, object]:
+    """What has to be the same when a run goes on."""
     return {**asdict(settings), "options": dict(settings.options), "questions": str(questions), "link": link}
 
 

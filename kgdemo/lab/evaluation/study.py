@@ -1,9 +1,9 @@
 """The papers' tables and figures as one command each: ``python -m kgdemo study NAME --questions FILE --out DIR``.
 
 A recipe is a few variants of one setting. Each is a run of ``evaluate`` in a folder of its own, which goes on where it
-was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). How far it has
-come stands in ``study.json``, written anew every few seconds: whoever started it, the page for one, reads it there.
-Where all recipes are run, variants of the same settings are answered once (``settled``).
+was stopped; then all are written as a table (Markdown and CSV), a plot (SVG, PNG) and a report (HTML). The progress is
+in ``study.json``, rewritten every few seconds, where the page reads it. Where all recipes are run, variants with the
+same settings are answered once (``with_all_options``).
 
 ``compare_methods`` is the plainest study: several methods on one question set, a row each. ``study_all`` runs all
 recipes on one or more question sets, and ``write_section`` puts what they come to into a README: ``kgdemo study all``.
@@ -17,24 +17,22 @@ import math
 import platform
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
 
 from kgdemo import __version__
 from kgdemo.errors import UserError
-from kgdemo.lab.evaluation.judge import Judge
-from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1
-from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS, interval
-from kgdemo.lab.evaluation.recipes import RECIPES, Recipe, described
-from kgdemo.lab.evaluation.report import Run, read_runs, write_plot, write_report
+from kgdemo.lab.evaluation.metrics import FIGURES, Prediction, hits_at_1, interval, ratio
+from kgdemo.lab.evaluation.predictions import PREDICTIONS, TIMINGS
+from kgdemo.lab.evaluation.recipes import RECIPES, Recipe
+from kgdemo.lab.evaluation.report import Run, markdown_table, read_runs, write_plot, write_report
 from kgdemo.lab.evaluation.runner import answer_by_question, evaluate
 from kgdemo.lab.evaluation.workers import Workers
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
-from kgdemo.models.chat import ChatModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Given, Settings, options_of, pairs, unknown
 
@@ -102,8 +100,8 @@ def study(
     out.mkdir(parents=True, exist_ok=True)
     progress, runs = Progress(out, name, recipe), list[Run]()
     for variant, changes in recipe.variants.items():
-        own, folder = changed(settings, changes), out / variant
-        _take_over(known.setdefault(settled(own), folder), folder)
+        own, folder = variant_settings(settings, changes), out / variant
+        _copy_predictions(known.setdefault(with_all_options(own), folder), folder)
         evaluate(pipeline, questions, own, folder, limit, workers=workers, watch=partial(progress.see, variant))
         runs += read_runs([folder])
         written = table(recipe, runs, pipeline.chat.name or "none: the embedded reasoner")
@@ -114,13 +112,13 @@ def study(
     return Studied(written, runs)
 
 
-def settled(settings: Settings) -> Settings:
+def with_all_options(settings: Settings) -> Settings:
     """The same settings with every option of the method given, so that two that mean the same are equal."""
     defaults = {option.name: option.default for option in method_named(settings.method).options}
     return replace(settings, options=tuple(sorted({**defaults, **dict(settings.options)}.items())))
 
 
-def _take_over(known: Path, folder: Path) -> None:
+def _copy_predictions(known: Path, folder: Path) -> None:
     """Copy what a run of the same settings has answered."""
     if known != folder:
         folder.mkdir(exist_ok=True)
@@ -142,8 +140,8 @@ class Progress:
 
     def __init__(self, out: Path, name: str, recipe: Recipe) -> None:
         self._file = out / "study.json"
-        self._about = {"recipe": name, **described(recipe)}
-        self._seconds = {variant: [0.0] for variant in recipe.variants}  # of the questions answered, 0 before the first
+        self._about = {"recipe": name, **asdict(recipe)}
+        self._seconds = {variant: list[float]() for variant in recipe.variants}  # of the questions answered
         self._written = -_EVERY
         self._rows: dict[str, dict[str, object]] = {
             variant: {"name": variant, "done": 0, "of": None, "metrics": {}, "right": []} for variant in recipe.variants
@@ -164,7 +162,7 @@ class Progress:
         metrics: dict[str, float] = {}
         for name in _WATCHED if predictions else ():
             parts = [FIGURES[name](p) for p in predictions]
-            metrics[name] = sum(part for part, _ in parts) / max(sum(whole for _, whole in parts), 1)
+            metrics[name] = ratio(parts)
             metrics[f"{name}_low"], metrics[f"{name}_high"] = interval(parts)
         if predictions:
             metrics["lm_calls"] = mean(p.lm_calls for p in predictions)
@@ -181,11 +179,11 @@ class Progress:
     def _left(self, number: int) -> float | None:
         """Seconds until all is done, as long as a question has taken so far; None before the first."""
         taken = [seconds for row in self._seconds.values() for seconds in row if seconds]
-        questions = sum(number - (len(row) if row != [0.0] else 0) for row in self._seconds.values())
-        return math.ceil(10 * questions * sum(taken) / len(taken)) / 10 if taken else None  # 0 only when all is done
+        questions = sum(number - len(row) for row in self._seconds.values())
+        return math.ceil(10 * questions * mean(taken)) / 10 if taken else None  # 0 only when all is done
 
 
-def changed(settings: Settings, changes: str) -> Settings:
+def variant_settings(settings: Settings, changes: str) -> Settings:
     """The settings of a variant; what is no setting is an option of its method."""
     declared = {setting.name: setting for setting in options_of(Settings)}
     given = pairs([changes])
@@ -196,22 +194,15 @@ def changed(settings: Settings, changes: str) -> Settings:
 def table(recipe: Recipe, runs: Sequence[Run], general_model: str) -> str:
     """The variants as a Markdown table, with what the paper reports and how to compare."""
     columns = [name for name in (*_COLUMNS, *FREE) if any(name in run.metrics for run in runs)]
-    lines = [f"After {recipe.after}. {recipe.reports}", ""]
-    lines += _rows(runs, columns)
+    figures = markdown_table(["", *columns], ([run.name, *(_cell(run, name) for name in columns)] for run in runs))
     first = runs[0]
-    lines += [
-        "",
+    return (
+        f"After {recipe.after}. {recipe.reports}\n\n{figures}\n\n"
         f"{len(first.predictions)} questions of {Path(str(first.settings.get('questions'))).name} on "
         f"{Path(str(first.settings.get('graph'))).name}; path model {first.settings.get('model')}, general model "
         f"{general_model}; kgdemo {__version__}, Python {platform.python_version()}. Brackets: 95 % intervals."
-        f" {recipe.compares}",
-    ]
-    return "\n".join(lines)
-
-
-def _rows(runs: Sequence[Run], columns: Sequence[str]) -> list[str]:
-    head = ["| | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
-    return head + [f"| {run.name} | " + " | ".join(_cell(run, name) for name in columns) + " |" for run in runs]
+        f" {recipe.compares}"
+    )
 
 
 def _cell(run: Run, name: str, digits: int = 3, with_interval: bool = True) -> str:
@@ -268,23 +259,12 @@ def methods_named(text: str) -> list[str]:
 
 
 def compare_methods(
-    pipeline: Pipeline,
-    names: Sequence[str],
-    questions: Path,
-    settings: Settings,
-    out: Path,
-    limit: int | None = None,
-    link: bool = False,
-    judge: Judge | None = None,
-    batched: int = 1,
-    scorer: ChatModel | None = None,
-    workers: Workers | None = None,
-    traces: bool = False,
+    measure: Callable[[Settings, Path], dict[str, float]], names: Sequence[str], settings: Settings, out: Path
 ) -> str:
     """Each method in a folder of its own under ``out``; the table is written after each, so that none is lost.
 
     Args:
-        pipeline, questions, limit, link, judge, batched, scorer, workers, traces: see ``runner.evaluate``.
+        measure: ``runner.evaluate`` with everything but settings and folder given.
         names: the methods.
         settings: for all of them; each is given those of the options that it has.
         out: for ``METHOD/`` and ``table.md``.
@@ -296,50 +276,34 @@ def compare_methods(
         UserError: no method has one of the options, or a folder holds predictions made with other settings.
     """
     cards = [method_named(name) for name in names]
-    options = {card.name: _own(settings.options, card, cards) for card in cards}
+    runs = [replace(settings, method=card.name, options=_own(settings.options, card, cards)) for card in cards]
     rows: list[tuple[MethodCard, dict[str, float]]] = []
     written = ""
-    for card in cards:
-        own = replace(settings, method=card.name, options=options[card.name])
-        metrics = evaluate(
-            pipeline,
-            questions,
-            own,
-            out / card.name,
-            limit,
-            link,
-            judge,
-            batched=batched,
-            scorer=scorer,
-            workers=workers,
-            traces=traces,
-        )
-        rows.append((card, metrics))
-        written = methods_table(rows, compared=settings.compare, judged=judge is not None)
+    for card, own in zip(cards, runs, strict=True):
+        rows.append((card, measure(own, out / card.name)))
+        written = methods_table(rows)
         (out / "table.md").write_text(written + "\n", "utf-8")
     return written
 
 
-def methods_table(
-    rows: Sequence[tuple[MethodCard, dict[str, float]]], compared: bool = False, judged: bool = False
-) -> str:
-    """Metrics as a Markdown table; a dash where there was nothing to measure.
+def methods_table(rows: Sequence[tuple[MethodCard, dict[str, float]]]) -> str:
+    """Methods and their metrics as a Markdown table; a dash where there was nothing to measure.
 
-    Args:
-        rows: methods and their metrics.
-        compared: show how the constrained methods fare without their constraint.
-        judged: show the coherence of the paths.
+    How the constrained methods fare without their constraint, and the coherence of the paths, are columns where they
+    were measured.
     """
-    constraint = {**_BESIDE, **(_WITHOUT if compared else {})}
-    columns = {**_METHOD_COLUMNS, **constraint, **(_JUDGED if judged else {})}
-    lines = ["| method | " + " | ".join(columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+    measured = {name for _, metrics in rows for name in metrics}
+    constraint = {**_BESIDE, **{heading: of for heading, of in _WITHOUT.items() if of[0] in measured}}
+    judged = {heading: of for heading, of in _JUDGED.items() if of[0] in measured}
+    columns = {**_METHOD_COLUMNS, **constraint, **judged}
+    written = []
     for card, metrics in rows:
         cells = [
             "–" if heading in constraint and not card.constrained else _method_cell(metrics, name, count)
             for heading, (name, count) in columns.items()
         ]
-        lines.append(f"| {card.name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        written.append([card.name, *cells])
+    return markdown_table(["method", *columns], written)
 
 
 def _method_cell(metrics: dict[str, float], name: str, count: str) -> str:
@@ -423,7 +387,7 @@ def study_all(
     finished: Finished = {}
     for one in sets:
         own, known = replace(settings, graph=one.graph), dict[Settings, Path]()
-        runs = {folder: wanted for wanted, folder in _different(own, out / one.name).items()}
+        runs = {folder: wanted for wanted, folder in _distinct_runs(own, out / one.name).items()}
         number = limit if one.limit is None else one.limit
         answer_by_question(pipeline, one.questions, runs, number, workers)
         for name in RECIPES:
@@ -432,13 +396,13 @@ def study_all(
             yield name, done, finished
 
 
-def _different(settings: Settings, out: Path) -> dict[Settings, Path]:
+def _distinct_runs(settings: Settings, out: Path) -> dict[Settings, Path]:
     """The settings of all variants of all recipes, each once, and the folder of the first that has them."""
     found: dict[Settings, tuple[Settings, Path]] = {}
     for name, recipe in RECIPES.items():
         for variant, changes in recipe.variants.items():
-            own = changed(settings, changes)
-            found.setdefault(settled(own), (own, out / name / variant))
+            own = variant_settings(settings, changes)
+            found.setdefault(with_all_options(own), (own, out / name / variant))
     return dict(found.values())
 
 
@@ -490,7 +454,7 @@ def _settings_of(run: Run) -> Settings:
     known = {name: value for name, value in run.settings.items() if name in Settings.__dataclass_fields__}
     options = run.settings["options"]
     assert isinstance(options, dict)
-    return settled(replace(Settings(**{**known, "forced": ()}), options=tuple(options.items())))  # type: ignore[arg-type]
+    return with_all_options(replace(Settings(**{**known, "forced": ()}), options=tuple(options.items())))  # type: ignore[arg-type]
 
 
 def _section_table(recipe: Recipe, sets: Mapping[str, Sequence[Run]]) -> str:
@@ -503,12 +467,13 @@ def _section_table(recipe: Recipe, sets: Mapping[str, Sequence[Run]]) -> str:
     }
     same = {name: column[0] for name, column in cells.items() if len(set(column)) == 1 and len(runs) > 1}
     shown = [name for name in cells if name not in same]
-    lines = ["| | " + " | ".join(_SECTION_COLUMNS[name] for name in shown) + " |", "|---" + "|---:" * len(shown) + "|"]
+    rows = list[list[str]]()
     for of, own in sets.items():
-        lines.append(f"| *{of}* |" + " |" * len(shown))
-        lines += [f"| {run.name} | " + " | ".join(_section_cell(run, name) for name in shown) + " |" for run in own]
-    told = ", ".join(f"{_SECTION_COLUMNS[name]} {value}" for name, value in same.items())
-    return "\n".join([*lines, *(["", f"Everywhere: {told}."] if told else [])])
+        rows.append([f"*{of}*", *([""] * len(shown))])
+        rows += [[run.name, *(_section_cell(run, name) for name in shown)] for run in own]
+    written = markdown_table(["", *(_SECTION_COLUMNS[name] for name in shown)], rows)
+    everywhere = ", ".join(f"{_SECTION_COLUMNS[name]} {value}" for name, value in same.items())
+    return f"{written}\n\nEverywhere: {everywhere}." if everywhere else written
 
 
 def _section_cell(run: Run, name: str) -> str:

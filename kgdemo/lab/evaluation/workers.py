@@ -1,10 +1,9 @@
-"""Several pipelines that answer the questions of a set side by side, with the predictions of one in the order of one.
+"""Several pipelines that answer the questions of a set side by side; results come in the order of the questions.
 
-Questions are apart from each other, and what goes to and fro is a question and a prediction, or a question with the
-settings that it is asked under and the predictions of all. So the standard library's processes serve (``Processes``),
-or actors on the machines of a Ray cluster (``RayWorkers``). A worker loads its pipeline once and answers one question
-at a time, for as many runs as are asked of it. One that ends, killed for its memory for one, is replaced, and its
-question asked again; of a question that ends its worker again and again who asks says what is recorded.
+Questions are independent of each other, so workers are processes of the standard library (``Processes``) or actors on
+the machines of a Ray cluster (``RayWorkers``). A worker loads its pipeline once and takes one item at a time: a
+question, or a question with the settings of several runs. A worker that dies, for example because it was killed for
+its memory, is replaced, and its item is tried again. The caller says what stands for an item that kills every worker.
 """
 
 from __future__ import annotations
@@ -27,27 +26,27 @@ from kgdemo.lab.questions import Question
 from kgdemo.pipeline import Pipeline
 
 Make = Callable[[], Pipeline]
-Asked = TypeVar("Asked")
-Told = TypeVar("Told")
-TRIES = 3  # of a question whose worker ends
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+TRIES = 3  # of an item whose worker dies
 
 
 class Workers(Protocol):
-    """What answers side by side."""
+    """Workers that answer side by side."""
 
     def answered(
-        self, ask: Callable[[Pipeline, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
-    ) -> Generator[Told, None, None]:
-        """What is told of each question, in the order of the questions.
+        self, answer: Callable[[Pipeline, Item], Result], items: Sequence[Item], lost: Callable[[Item], Result]
+    ) -> Generator[Result, None, None]:
+        """The result of each item, in the order of the items.
 
         Args:
-            ask: answers a question; it is sent to the workers.
-            asked: the questions.
-            lost: what is told of one that no worker survives.
+            answer: answers an item; it is sent to the workers.
+            items: questions, or questions with their settings.
+            lost: the result of an item that no worker survives.
 
         Raises:
             UserError: a worker could not load what it needs.
-            RuntimeError: a worker met an error of ours, told with its traceback.
+            RuntimeError: a worker met an unexpected error; the message is its traceback.
         """
 
     def close(self) -> None:
@@ -55,32 +54,26 @@ class Workers(Protocol):
 
 
 @contextmanager
-def opened_workers(
-    wanted: int, make: Make, elsewhere: Callable[[Make, int], Workers] | None = None
-) -> Iterator[Workers | None]:
-    """The workers that ``--workers`` names, ended afterwards.
+def opened_workers(number: int, make: Make, ray_address: str = "") -> Iterator[Workers | None]:
+    """The workers that ``--workers`` and ``--ray`` ask for; they are ended afterwards.
 
     Args:
-        wanted: how many.
+        number: how many.
         make: loads a worker's pipeline; it is sent to the worker.
-        elsewhere: makes so many of another kind than processes of this machine.
+        ray_address: of a Ray cluster; empty for processes of this machine.
 
     Yields:
-        them; None for one process, which is the one that asks.
+        the workers; None where the calling process does the work alone.
 
     Raises:
-        UserError: it is less than 1, or those of another kind cannot be had.
+        UserError: the number is less than 1, or Ray cannot be used.
     """
-    if wanted < 1:
-        raise UserError(f"--workers is {wanted}; give a number of processes, 1 or more.")
-    if elsewhere is not None:
-        with closing(elsewhere(make, wanted)) as spread:
-            yield spread
-        return
-    if wanted == 1:
+    if number < 1:
+        raise UserError(f"--workers is {number}; give a number of processes, 1 or more.")
+    if number == 1 and not ray_address:
         yield None
         return
-    with closing(Processes(make, wanted)) as workers:
+    with closing(RayWorkers(make, number, ray_address) if ray_address else Processes(make, number)) as workers:
         yield workers
 
 
@@ -93,61 +86,61 @@ def lost(question: Question) -> Prediction:
     )
 
 
-class Places(Generic[Asked, Told]):
-    """The questions of a run by their places: which is to be asked next, and what is told of them in their order.
+class WorkQueue(Generic[Item, Result]):
+    """The items of one run: which is next for a worker, and the results in the order of the items.
 
     Args:
-        asked: the questions.
-        lost: what is told of one that no worker survives.
+        items: what is to be answered.
+        lost: the result of an item that no worker survives.
     """
 
-    def __init__(self, asked: Sequence[Asked], lost: Callable[[Asked], Told]) -> None:
-        self.asked, self._lost = asked, lost
-        self._waiting, self._tries = deque(range(len(asked))), Counter[int]()
-        self._ready: dict[int, Told] = {}
+    def __init__(self, items: Sequence[Item], lost: Callable[[Item], Result]) -> None:
+        self.items, self._lost = items, lost
+        self._waiting, self._tries = deque(range(len(items))), Counter[int]()
+        self._results: dict[int, Result] = {}
         self._given = 0
 
     @property
-    def left(self) -> bool:
-        """Whether something has not been given yet."""
-        return self._given < len(self.asked)
+    def unfinished(self) -> bool:
+        """Whether a result has not been given yet."""
+        return self._given < len(self.items)
 
     def next(self) -> int | None:
-        """The place of a question for a worker that has none; None where all are asked."""
+        """The index of an item for an idle worker; None where all are taken."""
         return self._waiting.popleft() if self._waiting else None
 
-    def ended(self, place: int) -> None:
-        """The worker that had this question has ended: it is asked again, ``TRIES`` times at most."""
-        self._tries[place] += 1
-        if self._tries[place] < TRIES:
-            self._waiting.appendleft(place)
+    def worker_died(self, index: int) -> None:
+        """The worker of this item died: the item is tried again, ``TRIES`` times in all."""
+        self._tries[index] += 1
+        if self._tries[index] < TRIES:
+            self._waiting.appendleft(index)
         else:
-            self._ready[place] = self._lost(self.asked[place])
+            self._results[index] = self._lost(self.items[index])
 
-    def told(self, place: int, told: Told) -> None:
-        """Take what a worker tells of a question.
+    def done(self, index: int, result: Result) -> None:
+        """Take the result of an item.
 
         Raises:
-            UserError, RuntimeError: it met one.
+            UserError, RuntimeError: the worker sent one in place of a result.
         """
-        if isinstance(told, Exception):
-            raise told
-        self._ready[place] = told
+        if isinstance(result, Exception):
+            raise result
+        self._results[index] = result
 
-    def in_order(self) -> Iterator[Told]:
-        """What can be given now."""
-        while self._given in self._ready:
-            yield self._ready.pop(self._given)
+    def in_order(self) -> Iterator[Result]:
+        """The results that can be given now."""
+        while self._given in self._results:
+            yield self._results.pop(self._given)
             self._given += 1
 
 
-def answer_of(pipeline: Callable[[], Pipeline], ask: Callable[[Pipeline, Any], Any], asked: Any) -> Any:
-    """What a worker tells of a question; an error is told, not raised, so that it is not taken for a lost worker."""
+def result_or_error(pipeline: Callable[[], Pipeline], answer: Callable[[Pipeline, Any], Any], item: Any) -> Any:
+    """What a worker sends back; an error is sent, not raised, so that the worker does not count as dead."""
     try:
-        return ask(pipeline(), asked)
+        return answer(pipeline(), item)
     except UserError as error:
         return UserError(str(error))
-    except Exception:  # noqa: BLE001  whatever it is, it is told where the run is read
+    except Exception:  # noqa: BLE001  whatever it is, it is raised again in the calling process
         return RuntimeError(traceback.format_exc())
 
 
@@ -156,16 +149,16 @@ def answer_of(pipeline: Callable[[], Pipeline], ask: Callable[[Pipeline, Any], A
 
 @dataclass(slots=True)
 class _Worker:
-    """A process, our end of the pipe to it, and the place of the question that it has; none where it has none."""
+    """A process, our end of the pipe to it, and the index of its item; None while it is idle."""
 
     process: BaseProcess
     pipe: Connection
-    place: int | None = None
+    index: int | None = None
 
-    def give(self, place: int, ask: Callable[[Pipeline, Asked], Told], asked: Asked) -> None:
-        self.place = place
-        with suppress(OSError):  # one that has ended says so when its pipe is read
-            self.pipe.send((ask, asked))
+    def send(self, index: int, answer: Callable[[Pipeline, Item], Result], item: Item) -> None:
+        self.index = index
+        with suppress(OSError):  # a dead worker is found when its pipe is read
+            self.pipe.send((answer, item))
 
     def stop(self) -> None:
         self.pipe.close()
@@ -187,36 +180,36 @@ class Processes:
         self._workers: list[_Worker] = []
 
     def answered(
-        self, ask: Callable[[Pipeline, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
-    ) -> Generator[Told, None, None]:
-        """In the order of the questions; see ``Workers``."""
-        places = Places(asked, lost)
-        while len(self._workers) < min(self._number, len(asked)):
+        self, answer: Callable[[Pipeline, Item], Result], items: Sequence[Item], lost: Callable[[Item], Result]
+    ) -> Generator[Result, None, None]:
+        """In the order of the items; see ``Workers``."""
+        queue = WorkQueue(items, lost)
+        while len(self._workers) < min(self._number, len(items)):
             self._workers.append(self._started())
         try:
-            while places.left:
+            while queue.unfinished:
                 for worker in self._workers:
-                    if worker.place is None and (place := places.next()) is not None:
-                        worker.give(place, ask, asked[place])
-                heard = wait([worker.pipe for worker in self._workers if worker.place is not None])
+                    if worker.index is None and (index := queue.next()) is not None:
+                        worker.send(index, answer, items[index])
+                readable = wait([worker.pipe for worker in self._workers if worker.index is not None])
                 for slot, worker in enumerate(self._workers):
-                    if worker.pipe not in heard or worker.place is None:
+                    if worker.pipe not in readable or worker.index is None:
                         continue
-                    place, worker.place = worker.place, None
+                    index, worker.index = worker.index, None
                     try:
-                        told = worker.pipe.recv()
+                        result = worker.pipe.recv()
                     except (EOFError, OSError):
                         worker.stop()
                         self._workers[slot] = self._started()
-                        places.ended(place)
-                        continue
-                    places.told(place, told)
-                yield from places.in_order()
+                        queue.worker_died(index)
+                    else:
+                        queue.done(index, result)
+                yield from queue.in_order()
         finally:
             for worker in self._workers:
-                if worker.place is not None:  # its answer would be taken for that of a later question
+                if worker.index is not None:  # its result would be taken for that of a later item
                     worker.stop()
-            self._workers = [worker for worker in self._workers if worker.place is None]
+            self._workers = [worker for worker in self._workers if worker.index is None]
 
     def close(self) -> None:
         """End all workers."""
@@ -233,28 +226,23 @@ class Processes:
 
 
 def _work(make: Make, pipe: Connection) -> None:
-    """What a worker does: answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the run stops its workers
-    run = parent_process()
-    assert run is not None
+    """The loop of a worker process; it ends with the pipe or with the calling process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the calling process stops its workers
+    caller = parent_process()
+    assert caller is not None
     pipeline = cache(make)
-    while pipe in wait([pipe, run.sentinel]):  # else the run was killed
+    while pipe in wait([pipe, caller.sentinel]):  # else the calling process was killed
         try:
-            ask, asked = pipe.recv()
+            pipe.send(result_or_error(pipeline, *pipe.recv()))
         except (EOFError, OSError):
-            return
-        told = answer_of(pipeline, ask, asked)
-        try:
-            pipe.send(told)
-        except OSError:
             return
 
 
 # Actors of a Ray cluster: ``evaluate --ray ADDRESS --workers N`` -----------------------------------
 #
 # Ray starts an actor wherever a processor is free. Each machine has this package, and the graph and model that the
-# settings name, under the same names. An actor that ends, with its machine for one, is replaced, and its question asked
-# again. Ray is an optional extra (``kgdemo[ray]``); on one machine processes do the same without it.
+# settings name, under the same names. An actor that dies, for example with its machine, is replaced, and its item is
+# tried again. Ray is an optional extra (``kgdemo[ray]``); on one machine processes do the same without it.
 
 LOCAL = "local"  # the address of a cluster that is started on this machine, and ended with the run
 
@@ -265,9 +253,9 @@ class _Actor:
     def __init__(self, make: Make) -> None:
         self._pipeline = cache(make)
 
-    def tell(self, ask: Callable[[Any, Any], Any], asked: Any) -> Any:
-        """See ``answer_of``."""
-        return answer_of(self._pipeline, ask, asked)
+    def answer(self, answer: Callable[[Any, Any], Any], item: Any) -> Any:
+        """See ``result_or_error``."""
+        return result_or_error(self._pipeline, answer, item)
 
 
 class RayWorkers:
@@ -299,33 +287,35 @@ class RayWorkers:
         self._actors: list[Any] = []
 
     def answered(
-        self, ask: Callable[[Any, Asked], Told], asked: Sequence[Asked], lost: Callable[[Asked], Told]
-    ) -> Generator[Told, None, None]:
-        """In the order of the questions; see ``Workers``."""
-        places = Places(asked, lost)
-        under_way: dict[Any, tuple[int, int]] = {}  # what will be told -> the actor's number, the question's place
-        while len(self._actors) < min(self._number, len(asked)):
+        self, answer: Callable[[Any, Item], Result], items: Sequence[Item], lost: Callable[[Item], Result]
+    ) -> Generator[Result, None, None]:
+        """In the order of the items; see ``Workers``."""
+        queue = WorkQueue(items, lost)
+        pending: dict[
+            Any, tuple[int, int]
+        ] = {}  # Ray's reference to a result -> number of the actor, index of the item
+        while len(self._actors) < min(self._number, len(items)):
             self._actors.append(self._started())
         try:
-            while places.left:
-                for number in set(range(len(self._actors))).difference(number for number, _ in under_way.values()):
-                    if (next_place := places.next()) is not None:
-                        under_way[self._actors[number].tell.remote(ask, asked[next_place])] = (number, next_place)
-                (first, *_), _ = self._ray.wait(list(under_way), num_returns=1)
-                number, place = under_way.pop(first)
+            while queue.unfinished:
+                for number in set(range(len(self._actors))).difference(number for number, _ in pending.values()):
+                    if (next_index := queue.next()) is not None:
+                        pending[self._actors[number].answer.remote(answer, items[next_index])] = (number, next_index)
+                (first, *_), _ = self._ray.wait(list(pending), num_returns=1)
+                number, index = pending.pop(first)
                 try:
-                    told = self._ray.get(first)
+                    result = self._ray.get(first)
                 except self._ray.exceptions.RayActorError:
                     self._actors[number] = self._started()
-                    places.ended(place)
+                    queue.worker_died(index)
                 else:
-                    places.told(place, told)
-                yield from places.in_order()
+                    queue.done(index, result)
+                yield from queue.in_order()
         finally:
-            for number, _ in under_way.values():  # its answer would be taken for that of a later question
+            busy = {number for number, _ in pending.values()}
+            for number in busy:  # its result would be taken for that of a later item
                 self._ray.kill(self._actors[number])
-            left = {number for number, _ in under_way.values()}
-            self._actors = [actor for number, actor in enumerate(self._actors) if number not in left]
+            self._actors = [actor for number, actor in enumerate(self._actors) if number not in busy]
 
     def close(self) -> None:
         """End all workers, and a cluster that was started for them."""

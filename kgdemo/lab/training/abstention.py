@@ -27,7 +27,8 @@ from kgdemo.facts import EditedFacts
 from kgdemo.kg.edits import MAX_EDITS, REMOVE, Edit, apply, checked
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path as KGPath
-from kgdemo.lab.questions import Question, held_by, read_questions
+from kgdemo.lab.evaluation.predictions import append, resumed_records
+from kgdemo.lab.questions import Question, answerable_in, read_questions
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import (
@@ -49,7 +50,7 @@ CUT = "-cut"  # behind the id of a question that is asked without the edges of i
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LabelledFeatures:
     """One question's features; ``answered`` says whether its first path does answer it."""
 
     id: str
@@ -57,14 +58,14 @@ class Judged:
     features: AbstentionFeatures
 
 
-def collect(
+def collect_features(
     pipeline: Pipeline,
     answerable: Sequence[Path],
     unanswerable: Path,
     settings: Settings,
     out: Path,
     limit: int | None = None,
-) -> list[Judged]:
+) -> list[LabelledFeatures]:
     """The features of question sets, topic entities given where the sets give them.
 
     Args:
@@ -76,26 +77,28 @@ def collect(
         limit: only the first so many questions of each set.
     """
     model = pipeline.model(settings.model)
-    model.style = replace(model.style, abstention=None)  # what is to be fitted anew has no say
+    model.style = replace(model.style, abstention=None)  # the weights to be fitted must not act
     settings = replace(settings, compare=False, explain=0)
     out.mkdir(parents=True, exist_ok=True)
     file = out / "features.jsonl"
-    known = {judged.id: judged for judged in _read(file)}
+    records = resumed_records(file)
+    known = {
+        one["id"]: LabelledFeatures(**{**one, "features": AbstentionFeatures(**one["features"])}) for one in records
+    }
     kg = pipeline.graph(settings.graph)
-    questions = [question for file in answerable for question in held_by(kg, read_questions(file)[:limit])]
+    questions = [question for file in answerable for question in answerable_in(kg, read_questions(file)[:limit])]
     questions += read_questions(unanswerable)[:limit]
-    with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm([one for one in questions if one.id not in known], unit="question"):
-            for judged in _judged(pipeline, question, settings):
-                known[judged.id] = judged
-                record = {"id": judged.id, "answered": judged.answered, "features": asdict(judged.features)}
-                stream.write(json.dumps(record) + "\n")
-                stream.flush()
+    for question in tqdm([one for one in questions if one.id not in known], unit="question"):
+        for judged in _labelled(pipeline, question, settings):
+            known[judged.id] = judged
+            append(file, asdict(judged))
     wanted = [name for question in questions for name in (question.id, question.id + CUT)]
     return [known[name] for name in wanted if name in known]
 
 
-def calibrate(judged: Sequence[Judged], max_refused: float = REFUSED) -> tuple[dict[str, float], dict[str, float]]:
+def calibrate(
+    judged: Sequence[LabelledFeatures], max_refused: float = REFUSED
+) -> tuple[dict[str, float], dict[str, float]]:
     """Fit the weights.
 
     Args:
@@ -145,24 +148,25 @@ def _odds(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.fl
     return odds
 
 
-def _judged(pipeline: Pipeline, question: Question, settings: Settings) -> Iterator[Judged]:
+def _labelled(pipeline: Pipeline, question: Question, settings: Settings) -> Iterator[LabelledFeatures]:
     """A question's features, and those without the edges that its right answer rests on."""
     found = _features(pipeline, question, settings)
     if found is None:
         return
     features, path = found
-    answers = _answers(pipeline.graph(settings.graph), path, question)
-    yield Judged(question.id, answers, features)
+    answers = _leads_to_answer(pipeline.graph(settings.graph), path, question)
+    yield LabelledFeatures(question.id, answers, features)
     if not answers:
         return
     settings = replace(settings, graph=_without_last_hop(pipeline, path, settings.graph))
     cut = _features(pipeline, question, settings)
-    if cut is not None and not _answers(pipeline.graph(settings.graph), cut[1], question):  # else by another path
-        yield Judged(question.id + CUT, False, cut[0])
+    graph = pipeline.graph(settings.graph)
+    if cut is not None and not _leads_to_answer(graph, cut[1], question):  # else by another path
+        yield LabelledFeatures(question.id + CUT, False, cut[0])
     pipeline.forget_graph(settings.graph)
 
 
-def _answers(kg: KnowledgeGraph, path: KGPath, question: Question) -> bool:
+def _leads_to_answer(kg: KnowledgeGraph, path: KGPath, question: Question) -> bool:
     """Whether the relations of a path lead to a right answer; to which of their ends it goes is not judged here."""
     topic = kg.entities.find(path.entities[0])
     assert topic is not None, path
@@ -198,14 +202,6 @@ def _features(pipeline: Pipeline, question: Question, settings: Settings) -> tup
     ), evidence[0].path
 
 
-def _read(file: Path) -> Iterator[Judged]:
-    lines = file.read_text("utf-8").split("\n") if file.exists() else []
-    for line in lines:
-        if line.endswith("}"):
-            record = json.loads(line)
-            yield Judged(record["id"], record["answered"], AbstentionFeatures(**record["features"]))
-
-
 # --------------------------------------------------------------------------------------------------
 # How sure the abstention is, as a probability, and whether it was right.
 #
@@ -226,7 +222,9 @@ class Odds:
     right: bool
 
 
-def measured(pipeline: Pipeline, files: Sequence[Path], settings: Settings, out: Path, limit: int | None) -> list[Odds]:
+def collect_odds(
+    pipeline: Pipeline, files: Sequence[Path], settings: Settings, out: Path, limit: int | None
+) -> list[Odds]:
     """Ask the questions, with the abstention as it is; one that is computed or finds no path has no odds.
 
     Args:
@@ -237,19 +235,17 @@ def measured(pipeline: Pipeline, files: Sequence[Path], settings: Settings, out:
         limit: only the first so many questions of each set.
     """
     file = out / "reliability.jsonl"
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    known = {odds.id: odds for odds in (Odds(**json.loads(line)) for line in lines if line.endswith("}"))}
+    known = {record["id"]: Odds(**record) for record in resumed_records(file)}
     asked = [question for one in files for question in read_questions(one)[:limit]]
-    with file.open("a", encoding="utf-8") as stream:
-        for question in tqdm([one for one in asked if one.id not in known], unit="question"):
-            for odds in _odds_when_asked(pipeline, question, settings):
-                known[odds.id] = odds
-                stream.write(json.dumps(asdict(odds)) + "\n")
-                stream.flush()
+    for question in tqdm([one for one in asked if one.id not in known], unit="question"):
+        odds = _abstention_odds(pipeline, question, settings)
+        if odds is not None:
+            known[odds.id] = odds
+            append(file, asdict(odds))
     return [known[question.id] for question in asked if question.id in known]
 
 
-def odds_of(judged: Sequence[Judged], abstention: Mapping[str, float]) -> list[Odds]:
+def odds_of(judged: Sequence[LabelledFeatures], abstention: Mapping[str, float]) -> list[Odds]:
     """The same of questions whose features are known; those that were asked without an edge are left out."""
     whole = [one for one in judged if not one.id.endswith(CUT)]
     return [Odds(one.id, abstention_log_odds(one.features, abstention), one.answered) for one in whole]
@@ -285,17 +281,16 @@ def reliability(found: Sequence[Odds], abstention: Mapping[str, float], graph: s
     }
 
 
-def save(told: Mapping[str, Any], folder: Path) -> None:
-    """Write it beside the weights."""
-    (folder / RELIABILITY_FILE).write_text(json.dumps(told, separators=(",", ":")) + "\n", "utf-8")
+def save_reliability(record: Mapping[str, Any], folder: Path) -> None:
+    """Write the result of ``reliability`` beside the weights."""
+    (folder / RELIABILITY_FILE).write_text(json.dumps(record, separators=(",", ":")) + "\n", "utf-8")
 
 
-def _odds_when_asked(pipeline: Pipeline, question: Question, settings: Settings) -> Iterator[Odds]:
+def _abstention_odds(pipeline: Pipeline, question: Question, settings: Settings) -> Odds | None:
     first, odds = "", None
     for event in pipeline.run(question.text, settings, question.topic_entities):
         if isinstance(event, PathFound) and event.constrained and event.index == 1 and event.path:
             first = event.path.end
         elif isinstance(event, Answerability):
             odds = event.log_odds
-    if odds is not None:
-        yield Odds(question.id, odds, first in question.gold)
+    return None if odds is None else Odds(question.id, odds, first in question.gold)

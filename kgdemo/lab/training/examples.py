@@ -8,11 +8,11 @@ Reasoning paths for fine-tuning: the relation paths that lead from a question's 
 accident, so each relation path is weighted by how well the *whole* set of entities it leads to agrees with the answers
 (F1).
 
-Relations kept out of training, to see whether a model reads relations or knows them by heart. A name is held out
-everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's ``directed_by`` and
-``resources``'s ``directed by`` would otherwise teach each other's words. Questions are told apart by what answers them
-(``group``). Natural question sets ask for few relations: of those that WebQuestions leads to, a third held out of a
-training run are asked for by some thirty of its development questions.
+Some relations are kept out of training, to see whether a model reads relations or knows them by heart. A name is held
+out everywhere at once: FB15k-237's ``/film/film/genre`` and ``/tv/tv_program/genre``, MetaQA's ``directed_by`` and
+``resources``'s ``directed by`` would otherwise teach each other's words. ``relation_group`` says whether a question is
+about held-out relations. Natural question sets ask for few relations: of those that WebQuestions leads to, a third held
+out of a training run are asked for by some thirty of its development questions.
 
 Natural questions with the topic entity taken out: how people ask for a relation, whoever it is about. There are few
 natural questions with known answers, and a model that sees the same ones again and again learns that *Justin Bieber*
@@ -41,6 +41,8 @@ from kgdemo.lab.questions import Question
 from kgdemo.linking.linker import EntityLinker
 from kgdemo.query.query import types_of
 
+_MAX_PATHS = 12  # relation paths from one topic that are weighed
+
 
 @dataclass(frozen=True, slots=True)
 class RelationPath:
@@ -51,7 +53,7 @@ class RelationPath:
     weight: float
 
 
-def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], limit: int = 12) -> list[RelationPath]:
+def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int]) -> list[RelationPath]:
     """Relation paths of the least length (one or two hops) from ``topic`` to ``answers``, best first."""
     steps, targets = kg.steps(topic)
     wanted = np.fromiter(answers, dtype=np.int32, count=len(answers))
@@ -59,7 +61,7 @@ def shortest_relation_paths(kg: KnowledgeGraph, topic: int, answers: set[int], l
     candidates: dict[tuple[int, ...], int] = {(int(step),): 1 for step in direct}
     if not candidates:
         candidates = _two_hops(kg, steps, targets, wanted)
-    ranked = sorted(candidates, key=lambda path: -candidates[path])[:limit]
+    ranked = sorted(candidates, key=lambda path: -candidates[path])[:_MAX_PATHS]
     paths = [RelationPath(topic, path, _f1(_ends(kg, topic, path), answers)) for path in ranked]
     return sorted(paths, key=lambda path: -path.weight)
 
@@ -94,13 +96,19 @@ def _f1(found: set[int], right: set[int]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One fine-tuning instance; ``path`` alternates entity, relation reading, entity, …; types may be untold."""
+    """One fine-tuning instance; ``path`` alternates entity, step label, entity, …; types may be missing."""
 
     question: str
     topic_entities: tuple[str, ...]
     path: tuple[str, ...]
     answer: str
     topic_types: tuple[str, ...] = ()
+
+
+def path_of_labels(kg: KnowledgeGraph, step_labels: Sequence[str], entities: Sequence[int]) -> tuple[str, ...]:
+    """The labels of a walk in turn: entity, step, entity, …"""
+    first, *others = (kg.entities[entity] for entity in entities)
+    return (first, *(label for step in zip(step_labels, others, strict=True) for label in step))
 
 
 Source = Callable[[Random], Example]
@@ -124,7 +132,7 @@ class QuestionSource:
         self.items: list[tuple[Question, list[RelationPath], set[int]]] = []
         for question in questions:
             answers = set(kg.entities.ids_of(question.gold))
-            paths = meant_paths(kg, question)
+            paths = plausible_paths(kg, question)
             used = {kg.relation_of(step) for path in paths for step in path.steps}
             if paths and answers and not used & banned:
                 self.items.append((question, paths, answers))
@@ -138,12 +146,10 @@ class QuestionSource:
             chosen = rng.choices(paths, [path.weight**2 for path in paths])[0]
             walked = self._walk(rng, chosen, answers)
             if walked is not None:
-                path = [self.kg.entities[chosen.topic]]
-                for step, entity in zip(chosen.steps, walked, strict=True):
-                    path += [self.kg.step_labels[step], self.kg.entities[entity]]
-                topics = question.topic_entities
-                types = told_types(rng, topics, self.kg)
-                return Example(roughen(rng, question.text), topics, tuple(path), path[-1], types)
+                step_labels = [self.kg.step_labels[step] for step in chosen.steps]
+                path = path_of_labels(self.kg, step_labels, [chosen.topic, *walked])
+                types = types_or_none(rng, question.topic_entities, self.kg)
+                return Example(add_noise(rng, question.text), question.topic_entities, path, path[-1], types)
 
     def _walk(self, rng: Random, path: RelationPath, answers: set[int]) -> list[int] | None:
         """One random instance of a relation path that ends in an answer."""
@@ -166,7 +172,7 @@ def relation_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]
     return known_paths(kg, question) or _found_paths(kg, question, answers)
 
 
-def meant_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
+def plausible_paths(kg: KnowledgeGraph, question: Question) -> list[RelationPath]:
     """Of the relation paths that answer a question those that it may mean, weighted by how likely that is.
 
     Several relations often lead to the same answers (where a city is, and what it is the capital of), and no answer
@@ -208,18 +214,18 @@ def spoken_name(rng: Random, label: str, aliases: Sequence[str] = ()) -> str:
     return re.sub(r"\s*\([^)]*\)$", "", label) or label if rng.random() < 0.85 else label
 
 
-_TOLD = 0.8  # share of the examples in which the topics' types are told: some graphs have none
+_WITH_TYPES = 0.8  # share of the examples in which the topics' types are told: some graphs have none
 
 
-def told_types(rng: Random, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
+def types_or_none(rng: Random, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
     """The topics' types, or none of them."""
-    return types_of(topics, kg) if rng.random() < _TOLD else ()
+    return types_of(topics, kg) if rng.random() < _WITH_TYPES else ()
 
 
 _TYPO = 0.12  # share of the questions with a wrong letter
 
 
-def roughen(rng: Random, text: str) -> str:
+def add_noise(rng: Random, text: str) -> str:
     """Lower case, missing question marks and the odd typo, as people type."""
     if rng.random() < 0.6:
         text = text.lower()
@@ -269,7 +275,7 @@ def read_held_out(file: Path) -> frozenset[str]:
         raise UserError(f"{file} cannot be read ({error}); give the held_out.json of a training run.") from error
 
 
-def group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
+def relation_group(kg: KnowledgeGraph, question: Question, held_out: Collection[str]) -> str:
     """``held_out`` where every relation path that answers the question uses such a relation, ``seen`` where none does.
 
     *unclear* is the rest: where one path does and another does not, or none is within two hops.
@@ -297,7 +303,7 @@ def wordings_of(
         held_out: relations that no example may use; questions that mean one are passed over.
 
     Returns:
-        readings of the relations, in the order they are walked -> wordings with the slot ``{e}``.
+        step labels, in the order they are walked -> wordings with the slot ``{e}``.
     """
     linker = EntityLinker(kg)
     chains: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -305,14 +311,14 @@ def wordings_of(
         wording = _with_slot(linker, question)
         if wording is None:
             continue
-        meant = _meant(meant_paths(kg, question))
+        meant = _best_steps(plausible_paths(kg, question))
         if not any(kg.relations[kg.relation_of(step)] in held_out for steps in meant for step in steps):
             for steps in meant:
                 chains[tuple(kg.step_labels[step] for step in steps)].append(wording)
     return dict(chains)
 
 
-def _meant(paths: Sequence[RelationPath]) -> list[tuple[int, ...]]:
+def _best_steps(paths: Sequence[RelationPath]) -> list[tuple[int, ...]]:
     """The steps of those relation paths that agree with the answers best."""
     minimum = max(AGREES, _AS_GOOD * max((path.weight for path in paths), default=0.0))
     return [path.steps for path in paths if path.weight >= minimum]

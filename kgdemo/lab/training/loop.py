@@ -157,8 +157,8 @@ class TrainConfig:
         weight_decay: AdamW's.
         negatives: sampled vocabulary a step; 0 scores the whole vocabulary.
         longest: examples of more tokens are passed over; few, but a whole batch is padded to them.
-        entity_weight: loss weight of entity tokens (see ``batches.Encoder``).
-        answer_share: share of the examples that go on to the answer (see ``batches.Encoder``).
+        entity_weight: loss weight of entity tokens (see ``Encoder``).
+        answer_share: share of the examples that go on to the answer (see ``Encoder``).
         save_every: steps between checkpoints.
         measure_every: steps between measurements on the development questions, where a recipe has some.
         seed: of data, dropout and sampling.
@@ -243,7 +243,7 @@ class Checkpoints:
         logger.info("exporting %s, step %d", name, self._read(name, model)["step"])
 
     def _write(self, name: str, state: dict[str, object]) -> None:
-        """Beside the old one, then swapped: a crash never leaves half a file."""
+        """Write to a temporary file that replaces the old one: a crash never leaves half a file."""
         torch.save(state, self.folder / "checkpoint.tmp")
         (self.folder / "checkpoint.tmp").replace(self.folder / name)
 
@@ -396,7 +396,7 @@ def train(
 
 @contextmanager
 def _in_place_of_the_head(model: torch.nn.Module, head: SampledHead | None) -> Iterator[None]:
-    """Let the sampled head stand where the model's own was, for one step; everybody else sees the whole one."""
+    """Put the sampled head in place of the model's output layer for one training step."""
     if head is None:
         yield
         return
@@ -454,10 +454,10 @@ def _batches(encoder: Encoder, sources: Sequence[Share], pad: int, config: Train
             source = rng.choices([share.source for share in sources], shares)[0]
             drawn.append(_short_enough(source, encoder, config.longest, rng))
         drawn.sort(key=lambda example: (len(example.output), len(example.prompt)))
-        label_tokens = [drawn[i : i + config.batch_size] for i in range(0, len(drawn), config.batch_size)]
-        rng.shuffle(label_tokens)
-        for piece in label_tokens[start - chunk * _CHUNK if start > chunk * _CHUNK else 0 :]:
-            yield collate(piece, pad, encoder.style.bidirectional)
+        batches = [drawn[i : i + config.batch_size] for i in range(0, len(drawn), config.batch_size)]
+        rng.shuffle(batches)
+        for batch in batches[max(start - chunk * _CHUNK, 0) :]:
+            yield collate(batch, pad, encoder.style.bidirectional)
 
 
 def _short_enough(source: Source, encoder: Encoder, longest: int, rng: Random) -> EncodedExample:

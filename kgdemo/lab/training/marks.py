@@ -36,7 +36,7 @@ def descriptions() -> list[tuple[str, str]]:
     return [(line["thing"], line["described"]) for line in lines]
 
 
-def measured(known: Marks) -> tuple[list[list[float]], list[bool], list[str]]:
+def features_of(known: Marks) -> tuple[list[list[float]], list[bool], list[str]]:
     """The features of what is nearest to each description, whether it is what is described, and what that is."""
     rows, right, things = list[list[float]](), list[bool](), list[str]()
     for thing, described in descriptions():
@@ -53,7 +53,7 @@ def fit(rows: list[list[float]], right: list[bool], things: list[str]) -> tuple[
     """Fit the weights.
 
     Args:
-        rows, right, things: see ``measured``.
+        rows, right, things: see ``features_of``.
 
     Returns:
         the weights with the bias, and the figures: of the things that are taken, the share that was meant
@@ -71,9 +71,9 @@ def fit(rows: list[list[float]], right: list[bool], things: list[str]) -> tuple[
 
 
 def main() -> None:
-    """Measure and fit, write the weights where they are read, and say the figures."""
+    """Measure and fit, save the weights and log the figures."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    weights, figures = fit(*measured(Marks(open_graph("world"), sentence_embedder())))
+    weights, figures = fit(*features_of(Marks(open_graph("world"), sentence_embedder())))
     (Path(marks.__file__).parent / "marks.json").write_text(json.dumps(weights, indent=1) + "\n", "utf-8")
     logger.info(", ".join(f"{name} {value:.3f}" for name, value in figures.items()))
 

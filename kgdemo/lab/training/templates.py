@@ -7,9 +7,9 @@ tab-separated. ``kind`` is *question* or *noun*; a noun phrase denotes the answe
 another question, which is how two-hop questions are made.
 
 Files that end in ``-chains`` hold wordings of several hops at once ("the grandparents of X", "X's country of birth"):
-``readings apart by " -> ", text``. People have single words for many walks; these teach that a short question may want
-a long path. Natural questions with a slot in place of their entity are drawn the same way, whatever their number of
-hops.
+``step labels apart by " -> ", text``. People have single words for many walks; these teach that a short question may
+want a long path. Natural questions with a slot in place of their entity are drawn the same way, whatever their number
+of hops.
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ from numpy.typing import NDArray
 from kgdemo.errors import UserError
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.questions import Question
-from kgdemo.lab.training.examples import AGREES, HELD_OUT, SEEN, Example, roughen, spoken_name, told_types
+from kgdemo.lab.training.examples import (
+    AGREES,
+    HELD_OUT,
+    SEEN,
+    Example,
+    add_noise,
+    path_of_labels,
+    spoken_name,
+    types_or_none,
+)
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -78,7 +87,7 @@ def load_templates(name: str) -> dict[tuple[str, bool], StepTemplates]:
 
 
 def load_chains(name: str) -> dict[tuple[str, ...], list[str]]:
-    """Read one file of chains: readings of the relations, in the order they are walked -> wordings.
+    """Read one file of chains: step labels, in the order they are walked -> wordings.
 
     Raises:
         ValueError: a line that does not follow the format, with its number.
@@ -87,7 +96,7 @@ def load_chains(name: str) -> dict[tuple[str, ...], list[str]]:
     for number, line in enumerate((FOLDER / f"{name}.tsv").read_text("utf-8").splitlines(), 1):
         columns = line.split("\t")
         if len(columns) != 2 or columns[1].count("{e}") != 1:
-            raise ValueError(f"{name}.tsv, line {number}: not readings, text with one slot")
+            raise ValueError(f"{name}.tsv, line {number}: not step labels, text with one slot")
         chains[tuple(columns[0].split(" -> "))].append(columns[1])
     return dict(chains)
 
@@ -214,13 +223,11 @@ class TemplateSource:
     def _example(
         self, rng: Random, text: str, topics: Sequence[int], walk: Sequence[int], entities: Sequence[int]
     ) -> Example:
-        renamed = rng.random() < self.renamed
-        path = [self.kg.entities[entities[0]]]
-        for step, entity in zip(walk, entities[1:], strict=True):
-            names = self.other_names[step] if renamed else ()
-            path += [rng.choice(names) if names else self.kg.step_labels[step], self.kg.entities[entity]]
+        others = self.other_names if rng.random() < self.renamed else {}
+        step_labels = [rng.choice(others[s]) if others.get(s) else self.kg.step_labels[s] for s in walk]
+        path = path_of_labels(self.kg, step_labels, entities)
         names = tuple(self.kg.entities[topic] for topic in topics)
-        return Example(roughen(rng, text), names, tuple(path), path[-1], told_types(rng, names, self.kg))
+        return Example(add_noise(rng, text), names, path, path[-1], types_or_none(rng, names, self.kg))
 
     def _edges(self, step: int) -> np.ndarray:
         return self.edges_of[self.kg.relation_of(step)]
@@ -260,7 +267,7 @@ class ChainSource:
 
     Args:
         kg: the graph.
-        chains: wordings by the readings of their relations, see ``templates.load_chains``.
+        chains: wordings by step labels, see ``templates.load_chains``.
         held_out: relations that no example may use.
         levelled: chains are drawn by the square root of the number of their wordings, so that rare walks are seen as
             well; else by the number itself, as often as people ask for them.
@@ -278,10 +285,10 @@ class ChainSource:
     ) -> None:
         self.kg = kg
         banned = set(kg.relations.ids_of(held_out))
-        step_of = {relation_label: step for step, relation_label in enumerate(kg.step_labels)}
+        step_of = {label: step for step, label in enumerate(kg.step_labels)}
         self.chains: list[tuple[tuple[int, ...], NDArray[np.int32], Sequence[str]]] = []
         for step_labels, wordings in chains.items():
-            steps = tuple(step_of[relation_label] for relation_label in step_labels if relation_label in step_of)
+            steps = tuple(step_of[label] for label in step_labels if label in step_of)
             if len(steps) < len(step_labels) or banned & {kg.relation_of(step) for step in steps}:
                 continue
             starts = self._starts(steps)
@@ -322,10 +329,8 @@ class ChainSource:
     def _example(self, rng: Random, steps: Sequence[int], walk: Sequence[int], wording: str) -> Example:
         topic, *aliases = self.kg.names_of(self.kg.entities[walk[0]])
         text = wording.replace("{e}", spoken_name(rng, topic, aliases))
-        path = [topic]
-        for step, entity in zip(steps, walk[1:], strict=True):
-            path += [self.kg.step_labels[step], self.kg.entities[entity]]
-        return Example(roughen(rng, text), (topic,), tuple(path), path[-1], told_types(rng, [topic], self.kg))
+        path = path_of_labels(self.kg, [self.kg.step_labels[step] for step in steps], walk)
+        return Example(add_noise(rng, text), (topic,), path, path[-1], types_or_none(rng, [topic], self.kg))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -386,7 +391,7 @@ def _one_hop_question(kg: KnowledgeGraph, name: str, text: str, topic: str, rela
 # several arguments takes two relations; ``templates/freebase-paths.tsv`` says what they are called in other graphs.
 
 
-Chain = tuple[str, ...]  # readings of relations, in the order they are walked
+Chain = tuple[str, ...]  # step labels, in the order they are walked
 
 
 def labelled_wordings(kg: KnowledgeGraph, file: Path, names: Mapping[Chain, Chain]) -> dict[Chain, list[str]]:
@@ -396,11 +401,11 @@ def labelled_wordings(kg: KnowledgeGraph, file: Path, names: Mapping[Chain, Chai
         kg: the graph that is to be asked.
         file: JSON lines with ``question``, ``topic_key`` (the topic in lower case, ``_`` between its words),
             ``answer`` and ``relation_paths`` (each with ``relations`` and ``count``, the ends it reaches).
-        names: Freebase's relations -> readings in the graph, see ``freebase_names``; FB15k-237 has most by
+        names: Freebase's relations -> step labels of the graph, see ``freebase_names``; FB15k-237 has most by
             Freebase's own names.
 
     Returns:
-        readings of the relations -> wordings with the slot ``{e}``; questions that do not name their topic, and
+        step labels -> wordings with the slot ``{e}``; questions that do not name their topic, and
         those that the graph has no relation for, are passed over.
 
     Raises:
