@@ -174,7 +174,7 @@ class InSteps:
         stated = any(operation.kind == "value" for operation in whole.operations)  # a number
         wider = {one for event in fitting if isinstance(event, AnswerFinal) for one in event.answers}
         computed = bool(whole.operations and whole.answers) and set(whole.answers) < wider  # of these those that count
-        if fitting and not (stated or computed) and (whole.refused or self._has_all_named(fitting)):
+        if fitting and not (stated or computed) and self._has_all_named(fitting):
             return fitting
         if whole.refused:
             return ()

@@ -141,6 +141,10 @@ class Grounded(Called):
         """Whether things of such types may have what a plan asks of them: a song has no *author*."""
         if {token for token in plan if token in NAMES} != set(heard.names):
             return False
+        if len(plan) == len(NAMES) and plan[0] in heard.names and plan[1][0] != ATTRIBUTE:
+            own = (self._by_members(entity, plan[1:]) for entity in heard.names[plan[0]].entities[:1])
+            if any(own):  # of a whole what is stated of its members
+                return True
         types: set[str] = set()
         other: set[str] = set()  # of the first of two walks that meet
         for token in plan:
