@@ -7,6 +7,7 @@ off his own ear*: the answer is what the name belongs to, and each further word 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from kgdemo.answering.computation import computed_answer
@@ -16,6 +17,8 @@ from kgdemo.answering.plans import Plans
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.walks import Heard
 from kgdemo.events import Event, Operand
+from kgdemo.kg.cache import PerGraph
+from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.words import common_words
@@ -34,11 +37,40 @@ _SAYS_WHENCE = (
     *_SAYS_WHAT, "citizen of", "originates from", "located in", "lives in", "worshipped in", "took part in",
     "played for", "plays position", "plays instrument", "art movement", "field of work", "member of band",
 )  # fmt: skip
+_OF_MANY = re.compile(r"^(?:(?:which|what|who) (?:are|were)|name|list)\b|\bingredients\b", re.IGNORECASE)
+_ASKS = re.compile(r"^(?:what|which|who|whose|where|when|how|in|on|of|at|from)\b", re.IGNORECASE)
+_STEM, _FEWEST = 6, 2  # letters of a word, and words of a name, by which it is told
 _OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
     "guy fella chap bloke lady man woman person thing one ones somebody someone something called name named famous"
     " known again remember think".split()
 )
+
+
+Words = frozenset[str]
+
+
+def _stems(text: str) -> Words:
+    """The content words of a text by their first letters, so that *wives* and *wife* are one."""
+    return frozenset(_stem(word) for word in fold(text).split() if word not in FUNCTION_WORDS | _SAYS_NO_MORE)
+
+
+def _stem(word: str) -> str:
+    return word[:_STEM].rstrip("esy") if len(word) >= _STEM else word.rstrip("s")
+
+
+def _descriptions(kg: KnowledgeGraph) -> dict[str, list[tuple[Words, str]]]:
+    """The marks and kinds of a graph with the words of each of their names, under its longest word."""
+    found: dict[str, list[tuple[Words, str]]] = defaultdict(list)
+    for entity, known in kg.info.items():
+        for name in (entity, *known.aliases) if known.type in ("feat", "kind") else ():
+            words = _stems(name)
+            if len(words) >= _FEWEST:
+                found[max(words, key=lambda word: (len(word), word))].append((words, entity))
+    return found
+
+
+_DESCRIPTIONS = PerGraph(_descriptions)
 
 
 class Called(Plans):
@@ -60,6 +92,30 @@ class Called(Plans):
             if heard.names and (events := tuple(self._is_described(heard))):
                 yield from events
                 return
+        yield from self._said_in_any_order()
+
+    def _said_in_any_order(self) -> Iterator[Event]:
+        """What has a mark, or all that is of a kind, whose name has the words of the question, in whatever order.
+
+        What else the question says has to be told of it: *chubby yellow bear who loves honey*.
+        """
+        asked, every = _stems(self.plan.asked), _DESCRIPTIONS.of(self.kg)
+        fitting = [(words, one) for stem in asked for words, one in every.get(stem, ()) if words <= asked]
+        for words, one in sorted(fitting, key=lambda own: -len(own[0])):
+            if 2 * len(words) < len(asked):
+                return
+            is_mark = kind_of(self.kg, one) == "feat"
+            ends = self.sets.ends(one, (ACHIEVED if is_mark else "has instance",))
+            fitting_type = all(fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO for end in ends)
+            if not ends or not fitting_type or (is_mark and len(ends) > 1):
+                continue
+            if is_mark and _OF_MANY.search(self.plan.asked):
+                continue
+            first = next(iter(ends))
+            telling = self._words_told(first) if not _ASKS.match(self.plan.asked) else kind_of(self.kg, first).split()
+            if asked - words <= {_stem(word) for word in (*(telling if is_mark else ()), "kinds", "types", "species")}:
+                yield from self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
+                return
 
     def _is_described(self, heard: Heard) -> Iterator[Event]:
         """What one of the names of a reading belongs to, if the graph tells all other words of it."""
@@ -68,9 +124,7 @@ class Called(Plans):
         for name in heard.masked.names:
             one, path = self._behind(name)
             beside = [other for other in (*heard.masked.names, *heard.masked.beside) if other is not name]
-            joined = [
-                next(filter(None, (self.sets.joined(one, own) for own in other.entities)), None) for other in beside
-            ]
+            joined = [self._told_of(one, other) for other in beside]
             if not one or None in joined:
                 continue
             said = re.sub(r"\b[XY]\b(?:['’]s)?", " ", heard.text)
