@@ -113,8 +113,14 @@ class Called(Plans):
                 continue
             first = next(iter(ends))
             telling = self._words_told(first) if not _ASKS.match(self.plan.asked) else kind_of(self.kg, first).split()
-            if asked - words <= {_stem(word) for word in (*(telling if is_mark else ()), "kinds", "types", "species")}:
-                yield from self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
+            more = asked - words
+            owns = any(re.search(rf"\b{word}\w* of\b", self.plan.asked, re.IGNORECASE) for word in more)
+            if not owns and more <= {
+                _stem(word) for word in (*(telling if is_mark else ()), "kinds", "types", "species")
+            }:
+                known = self.kg.degrees([place for end in ends if (place := self.kg.entities.find(end)) is not None])
+                order = [end for _, end in sorted(zip(known, ends, strict=True), key=lambda own: -own[0])]
+                yield from self._shown_by_paths("step", {end: (ends[end],) for end in order})  # the best known first
                 return
 
     def _is_described(self, heard: Heard) -> Iterator[Event]:
@@ -124,7 +130,7 @@ class Called(Plans):
         for name in heard.masked.names:
             one, path = self._behind(name)
             beside = [other for other in (*heard.masked.names, *heard.masked.beside) if other is not name]
-            joined = [self._told_of(one, other) for other in beside]
+            joined = [self._told_of(one, other, name.entities) for other in beside]
             if not one or None in joined:
                 continue
             said = re.sub(r"\b[XY]\b(?:['’]s)?", " ", heard.text)
@@ -138,10 +144,10 @@ class Called(Plans):
                 yield computed_answer(f"{one} ({name.text}).", (one,))
             return
 
-    def _told_of(self, one: str, other: Named) -> Path | None:
-        """The path by which another name of the question is told of something."""
-        besides = (topic for topic in self.query.topics if topic != one)  # *Portuguese* is Portugal as well
-        return next(filter(None, (self.sets.joined(one, own) for own in (*other.entities, *besides))), None)
+    def _told_of(self, one: str, other: Named, own: Sequence[str]) -> Path | None:
+        """The path by which another name of the question is told of something, not by one of its own names."""
+        besides = (t for t in self.query.topics if t != one and t not in own)  # *Portuguese* is Portugal as well
+        return next(filter(None, (self.sets.joined(one, named) for named in (*other.entities, *besides))), None)
 
     def _behind(self, name: Named) -> tuple[str, Path | None]:
         """What a name that is not its own belongs to, with a path that says what it is; else nothing."""

@@ -17,7 +17,7 @@ from kgdemo.answering.masked import Masked
 from kgdemo.answering.operands import PLACES, attributes_meant
 from kgdemo.answering.plans import BOUNDS, Result
 from kgdemo.answering.records import ACHIEVED
-from kgdemo.answering.walks import LYING, SPANS, Heard
+from kgdemo.answering.walks import LYING, SPANS, Ends, Heard
 from kgdemo.events import Event
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, Parser, value_of_year
@@ -91,9 +91,7 @@ class Grounded(Called):
             ]
             scores = parser.likelihoods(text, plans)
             for score, plan in zip(scores, plans, strict=True):
-                walk = {
-                    end: path for end, path in self._walk(alone, plan).items() if end not in there.entities and path
-                }
+                walk: Ends = {end: path for end, path in self._walk(alone, plan).items() if end not in there.entities}
                 ends = self._of_type_asked(alone, walk)
                 if score >= max(_LEAST, _SHARE * sum(scores)) and ends:
                     paths = {end: (path,) for end, path in ends.items() if path is not None}

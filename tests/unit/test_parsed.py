@@ -27,8 +27,13 @@ class Proposing:
     def __init__(self, *plans: Sequence[str]) -> None:
         self._plans = tuple(Proposal(0.9 / len(plans), tuple(plan)) for plan in plans)
 
+    tokens: tuple[str, ...] = ()
+
     def plans(self, _text: str) -> tuple[Proposal, ...]:
         return self._plans
+
+    def likelihoods(self, _text: str, plans: Sequence[tuple[str, ...]]) -> list[float]:
+        return [0.0] * len(plans)
 
 
 def reader_of(pipeline: Pipeline, question: str) -> tuple[Parsed, tuple[Mention, ...]]:

@@ -80,6 +80,15 @@ def test_what_is_asked_is_read_off_the_words_around_the_names(text: str, plan: t
     assert parser().plans(text)[0].tokens == plan
 
 
+def test_what_the_search_finds_has_the_probability_that_it_has_by_itself() -> None:
+    for text in ("everyone in X", "who wrote X?", "which film did X and Y both act in"):
+        found = parser().plans(text)
+        alone = parser().likelihoods(text, [proposal.tokens for proposal in found])
+        assert alone == pytest.approx([proposal.likely for proposal in found], abs=1e-4)
+    assert parser().likelihoods("who wrote X?", [("X", "no such step")]) == [0.0]
+    assert parser().likelihoods("who wrote X?", []) == []
+
+
 def test_names_are_left_out_in_their_order(world: KnowledgeGraph) -> None:
     text, marks = with_placeholders("Did Mozart ever meet Haydn?", ["Joseph Haydn", "Wolfgang Amadeus Mozart"], world)
     assert text == "Did X ever meet Y?"
