@@ -49,12 +49,12 @@ def test_a_graph_never_seen_is_read_by_its_words(pipeline):
 
 
 def test_natural_questions_are_answered(pipeline):
-    questions = read_questions(FIXTURES / "world_dev.jsonl")[:20]
+    questions = read_questions(FIXTURES / "world_dev.jsonl")[:10]
     predictions = [ask(pipeline, question, SETTINGS, link=False) for question in questions]
     right = sum(bool(set(p.ends[:1]) & set(p.gold)) for p in predictions)
     assert all(p.faithful == len(p.paths) for p in predictions)
     assert not any(p.error for p in predictions)
-    assert right >= 12, [(p.question, p.ends[:1], p.gold) for p in predictions]
+    assert right >= 6, [(p.question, p.ends[:1], p.gold) for p in predictions]
 
 
 def test_linked_from_the_text_alone(pipeline):
@@ -79,8 +79,9 @@ def test_a_path_that_is_cut_short_is_told(pipeline, question, topic, hops, cut):
 
 def test_an_edited_world_changes_the_answer(pipeline):
     kg = pipeline.graph("world")
-    near = {"Austria"}.union(*({h, t} for h, _, t in kg.triples() if "Austria" in (h, t)))
-    triples = [t for t in kg.triples() if {t[0], t[2]} & near and t != ("Austria", "capital", "Vienna")]
+    near = dict.fromkeys(["Austria", *(end for _, end in kg.neighbours("Austria"))])
+    triples = [(one, *step) for one in near for step in kg.neighbours(one, directed=True)]
+    triples.remove(("Austria", "capital", "Vienna"))
     triples.append(("Austria", "capital", "Graz"))
     pipeline.add_graph("edited", type(kg).from_triples(triples, "edited"), StatedFacts(triples))
     settings = Settings(graph="edited", compare=False, explain=0)
