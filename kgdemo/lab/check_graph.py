@@ -68,7 +68,8 @@ def check_folder(folder: Path) -> list[Finding]:
         if schema[relation].kind == "one" and len(found) > 1:
             findings.append(Finding("more than one tail", relation, f"{head} | {', '.join(found)}"))
     findings += _unused(info, seen)
-    findings += [Finding("relation without a fact", "schema", r) for r in schema if r not in {t[1] for t in seen}]
+    stated = {relation for _, relation, _ in seen}
+    findings += [Finding("relation without a fact", "schema", r) for r in schema if r not in stated]
     findings += _one_way(schema, seen)
     findings += _order(tails)
     findings += _values(folder, info)

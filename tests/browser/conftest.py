@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, Request, expect, sync_playwright
 
 ARTEFACTS = Path(__file__).resolve().parents[1] / "artefacts"
 FLAGS = (
@@ -74,22 +74,57 @@ def look(request) -> str:
 
 
 @pytest.fixture
-def page(browser: Browser, address: str, look: str) -> Iterator[Page]:
-    """The page, loaded and ready; fails when anything foreign was asked for or anything went to the console."""
-    size = {"width": 390, "height": 844} if look.startswith("phone") else {"width": 1280, "height": 900}
-    context = browser.new_context(viewport=size, color_scheme="dark" if look.endswith("dark") else "light")
-    context.set_default_timeout(PATIENCE)
+def motion() -> str:
+    """What the visitor says of motion; modules that want a still page say ``reduce``."""
+    return "no-preference"
+
+
+@pytest.fixture(scope="session")
+def profile(browser: Browser) -> Iterator[Callable[[str], BrowserContext]]:
+    """A visitor of each look, for all tests: the page's scripts are fetched and compiled once, not for every test."""
+    made: dict[str, BrowserContext] = {}
+
+    def of(look: str) -> BrowserContext:
+        if look not in made:
+            size = {"width": 390, "height": 844} if look.startswith("phone") else {"width": 1280, "height": 900}
+            scheme = "dark" if look.endswith("dark") else "light"
+            made[look] = browser.new_context(viewport=size, color_scheme=scheme)
+            made[look].set_default_timeout(PATIENCE)
+        return made[look]
+
+    yield of
+    for context in made.values():
+        context.close()
+
+
+@pytest.fixture
+def page(profile: Callable[[str], BrowserContext], address: str, look: str, motion: Any) -> Iterator[Page]:
+    """The page, loaded and ready; fails when anything foreign was asked for or anything went to the console.
+
+    Of what visitors before it have done nothing is left but the cache.
+    """
+    context = profile(look)
     foreign: list[str] = []
     complaints: list[str] = []
 
     # told of each request, not asked to let it pass: that would take half a second of each page, and every cache
-    context.on("request", lambda r: None if r.url.startswith((address, "blob:")) else foreign.append(r.url))
+    def noted(request: Request) -> None:
+        if not request.url.startswith((address, "blob:")):
+            foreign.append(request.url)
+
+    context.on("request", noted)
     page = context.new_page()
+    page.emulate_media(reduced_motion=motion)
+    kept = {"origin": address, "storageTypes": "local_storage,indexeddb,service_workers,cookies"}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", kept)
     page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(address)
     expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
     yield page
+    for one in context.pages:
+        one.close()
+    context.remove_listener("request", noted)
+    context.clear_permissions()
     assert not foreign
     assert not complaints
-    context.close()

@@ -14,9 +14,14 @@ from tests.helpers.small import QUESTION
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture
+def motion() -> str:
+    """Everything stands still at once."""
+    return "reduce"
+
+
 @pytest.mark.parametrize("look", ["desktop-light", "phone-dark"], indirect=True)
 def test_the_smallest_cut_is_found_taken_out_and_tells_what_falls(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     ask(page, QUESTION)
     over(page)
     search = page.get_by_role("button", name=re.compile("smallest cut"))

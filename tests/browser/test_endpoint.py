@@ -57,20 +57,20 @@ def test_an_answer_that_is_not_on_its_path_is_flagged_and_not_repaired(page: Pag
     expect(page.locator(".answer .misplaced")).to_contain_text("nowhere in the graph")
 
 
-@pytest.mark.parametrize(
-    ("mode", "words"),
-    [
+def test_grounded_paths_stay_and_the_failure_is_said(page: Page, endpoint: Endpoint):
+    run = ""
+    for mode, words in (
         ("error", "failed with status 500"),
         ("nonsense", "no chat completion"),
         ("hang", "did not answer within 2 seconds"),
         ("breaks off", "broke off"),
-    ],
-)
-def test_grounded_paths_stay_and_the_failure_is_said(page: Page, endpoint: Endpoint, mode: str, words: str):
-    endpoint.mode = mode
-    ask(page, QUESTION)
-    over(page)
-    expect(page.locator(".notices .notice")).to_contain_text(words)
-    expect(page.locator(".card.grounded .ratio")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
-    expect(page.locator(".card.grounded li.path").first).to_be_visible()
-    expect(page.locator(".answer .text")).to_contain_text("could not be asked")
+    ):
+        endpoint.mode = mode
+        ask(page, QUESTION)
+        expect(page.locator(".board")).not_to_have_attribute("data-run", run)
+        over(page)
+        expect(page.locator(".notices .notice")).to_contain_text(words)
+        expect(page.locator(".card.grounded .ratio")).to_contain_text(re.compile(r"(\d+) of \1 paths exist"))
+        expect(page.locator(".card.grounded li.path").first).to_be_visible()
+        expect(page.locator(".answer .text")).to_contain_text("could not be asked")
+        run = page.locator(".board").get_attribute("data-run") or ""

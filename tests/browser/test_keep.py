@@ -19,6 +19,7 @@ from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, from_json
 from tests.browser.conftest import drawn, press
 from tests.browser.test_page import ask, over, replay
+from tests.helpers.reasoning import FILMS
 from tests.helpers.small import QUESTION
 
 pytestmark = pytest.mark.browser
@@ -66,22 +67,23 @@ def test_a_trace_holds_the_records_sent_and_opens_as_the_same_page(page: Page):
     assert (page.locator(".card.grounded .beams").inner_text(), page.locator(".answer .text").inner_text()) == shown
 
 
-@pytest.mark.parametrize("method", ["gcr", "fidelis", "agent-tot"])
-def test_what_ask_prints_as_json_opens_and_plays_to_the_same_answer(page: Page, method: str, capsys):
-    asked = ["ask", "Who founded the company that makes the iPhone?", "--method", method, "--unconstrained", "--json"]
-    assert main(asked) == 0
-    content = capsys.readouterr().out
-    answer = next(e for line in content.splitlines() if isinstance(e := from_json(line), AnswerFinal))
+def test_what_ask_prints_as_json_opens_and_plays_to_the_same_answer(page: Page, capsys, tmp_path: Path):
+    films = tmp_path / "films.tsv"
+    films.write_text("".join("\t".join(triple) + "\n" for triple in FILMS), "utf-8")
     page.get_by_text("Your runs").click()
-    opened(page, content)
-    page.get_by_role("button", name="To the end").click()
-    over(page)
-    for name in answer.answers:
-        expect(page.locator(".answer .text")).to_contain_text(name)
-    wrong = content.replace('"event": "AnswerFinal"', '"event": "AnswerFinally"')
-    page.get_by_text("Your runs").click()
-    opened(page, wrong)
-    expect(page.locator(".fold .failed")).to_contain_text("not a trace")
+    for method in ("gcr", "fidelis", "agent-tot"):
+        assert main(["ask", QUESTION, "--kg", str(films), "--method", method, "--unconstrained", "--json"]) == 0
+        content = capsys.readouterr().out
+        answer = next(e for line in content.splitlines() if isinstance(e := from_json(line), AnswerFinal))
+        assert answer.answers
+        opened(page, content)
+        page.get_by_role("button", name="To the end").click()
+        over(page)
+        for name in answer.answers:
+            expect(page.locator(".answer .text")).to_contain_text(name)
+        page.get_by_text("Your runs").click()
+        opened(page, content.replace('"event": "AnswerFinal"', '"event": "AnswerFinally"'))
+        expect(page.locator(".fold .failed")).to_contain_text("not a trace")
 
 
 def test_a_file_that_is_no_trace_is_refused_in_one_sentence(page: Page):

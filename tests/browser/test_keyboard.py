@@ -27,6 +27,12 @@ UNSEEN = """() => {
 }"""
 
 
+@pytest.fixture
+def motion() -> str:
+    """Everything stands still at once."""
+    return "reduce"
+
+
 def tab_to(page: Page, goal: Locator, key: str = "Tab") -> None:
     """Press Tab until the goal has the focus; every stop on the way can be seen."""
     for _ in range(STOPS):
@@ -42,9 +48,6 @@ def tab_to(page: Page, goal: Locator, key: str = "Tab") -> None:
 def test_a_whole_visit_without_a_pointer(page: Page, look: str):
     phone = look.startswith("phone")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.emulate_media(reduced_motion="reduce")
-    page.reload()
-    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
 
     # a theme is chosen, and a question of one's own is asked
     tab_to(page, page.locator(".theme[data-theme=books]"))

@@ -28,9 +28,14 @@ SMALL = """(finger) => [...document.querySelectorAll('button, a[href], summary, 
   .filter(([width, height]) => width < finger || height < finger)"""
 
 
+@pytest.fixture
+def motion() -> str:
+    """Everything stands still at once."""
+    return "reduce"
+
+
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_answer_and_picture_stand_in_the_first_screen_after_a_run(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     ask(page, QUESTION)
     over(page)
     expect(page.locator(".answer .says")).to_be_visible()
@@ -42,7 +47,6 @@ def test_answer_and_picture_stand_in_the_first_screen_after_a_run(page: Page, lo
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_so_do_those_of_every_recorded_run(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     recorded = page.locator(".example:not(.walk, .learn)")
     for number in range(recorded.count()):
         recorded.nth(number).click()
@@ -55,7 +59,6 @@ def test_so_do_those_of_every_recorded_run(page: Page, look: str):
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(SMALL, FINGER) == []
     replay(page)
     page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
@@ -71,7 +74,6 @@ def test_every_target_is_as_large_as_a_finger(page: Page, look: str):
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_picture_reasons_and_paths_are_panes_to_be_swiped(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     replay(page)
     page.evaluate("scrollTo(0, 0)")
     names = page.locator(".panes > .choice button")
@@ -94,7 +96,6 @@ def test_picture_reasons_and_paths_are_panes_to_be_swiped(page: Page, look: str)
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_a_large_picture_shows_its_first_paths_and_all_on_request(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     replay(page)
     canvas, part = page.locator(".card.graph .canvas"), page.locator(".card.graph .part")
     drawn, of = map(int, re.findall(r"\d+", part.locator("span").inner_text()))
@@ -120,7 +121,6 @@ def test_a_large_picture_shows_its_first_paths_and_all_on_request(page: Page, lo
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_the_walk_can_always_be_gone_on_with(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     page.locator(".example.walk").click()
     walk = page.locator(".tour")
     forward = walk.get_by_role("button", name="Next", exact=True)
@@ -147,7 +147,6 @@ def test_a_finger_on_the_picture_moves_the_page(browser: Browser, address: str, 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_a_long_answer_leaves_room_for_the_picture_and_is_read_on_request(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     names = [f"Village number {number} of the Long Valley" for number in range(30)]
     events = [json.loads(line) for line in Path("assets/traces/1-flute.jsonl").read_text("utf-8").splitlines()]
     for event in events:
@@ -173,7 +172,6 @@ def test_a_long_answer_leaves_room_for_the_picture_and_is_read_on_request(page: 
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_each_question_is_looked_at_from_its_first_pane(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     ask(page, "What is the colour of nothing at all?")  # no picture, so its first pane is another
     over(page)
     names = page.locator(".panes > .choice button")

@@ -19,11 +19,14 @@ pytestmark = pytest.mark.browser
 DASHED = "(mark) => getComputedStyle(mark).strokeDasharray"
 
 
+@pytest.fixture
+def motion() -> str:
+    """Everything stands still at once."""
+    return "reduce"
+
+
 def think(page: Page, written: str = "London") -> None:
     """A hand-written run of a method that thinks, at its end."""
-    page.emulate_media(reduced_motion="reduce")
-    page.reload()
-    expect(page.locator("#kg-stage")).to_have_attribute("data-ready", "true")
     opened(page, as_trace(thinking(written)))
     over(page)
 
@@ -75,14 +78,14 @@ def test_stepping_back_takes_a_judgement_back(page: Page):
     expect(page.locator(".thoughts li.pruned")).to_have_count(1)
 
 
-@pytest.mark.parametrize("written", NASTY, ids=range(len(NASTY)))
-def test_what_a_model_writes_stays_text(page: Page, written: str):
-    think(page, written)
-    page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
-    expect(page.locator(".answer .text")).to_contain_text(visible(written, 60).removesuffix("…"))
-    assert page.evaluate("window.pwned") is None
-    assert page.locator(".kg img").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_what_a_model_writes_stays_text(page: Page):
+    for written in NASTY:
+        think(page, written)
+        page.evaluate("for (const fold of document.querySelectorAll('.kg details')) fold.open = true")
+        expect(page.locator(".answer .text")).to_contain_text(visible(written, 60).removesuffix("…"))
+        assert page.evaluate("window.pwned") is None, written
+        assert page.locator(".kg img").count() == 0, written
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), written
 
 
 def test_a_method_that_thinks_is_asked_from_the_page(page: Page):
@@ -112,7 +115,6 @@ def test_the_answer_stands_right_under_the_question(page: Page):
 
 @pytest.mark.parametrize("look", ["phone-light"], indirect=True)
 def test_on_a_phone_the_answer_is_in_the_first_screen(page: Page, look: str):
-    page.emulate_media(reduced_motion="reduce")
     replay(page)
     page.evaluate("scrollTo(0, 0)")
     bottom = page.locator(".answer .says").evaluate("(e) => e.getBoundingClientRect().bottom")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from kgdemo.constraint.label_tokens import ARROW, LabelTokens
@@ -46,6 +47,11 @@ def verifier_of(kg: KnowledgeGraph) -> Verifier:
     return Verifier(StatedFacts(kg.triples(), kg.inverse_labels))
 
 
+@lru_cache(maxsize=20_000)  # the same few labels stand in thousands of paths
+def _plain(label_tokens: LabelTokens, text: str) -> list[int]:
+    return label_tokens.plain(text)
+
+
 def spelled(label_tokens: LabelTokens, path: Sequence[str]) -> tuple[int, ...]:
     """The token ids of a path, end mark included: each label and each separator by itself, a space with the label."""
     form = label_tokens.path_format
@@ -57,8 +63,8 @@ def spelled(label_tokens: LabelTokens, path: Sequence[str]) -> tuple[int, ...]:
     ids: list[int] = []
     for number, (before, label) in enumerate(written):
         if number:  # what a path begins with is part of the prompt
-            ids += label_tokens.plain(before[:-1] if before.endswith(" ") else before)
-        ids += label_tokens.plain((" " if before.endswith(" ") else "") + label)
+            ids += _plain(label_tokens, before[:-1] if before.endswith(" ") else before)
+        ids += _plain(label_tokens, (" " if before.endswith(" ") else "") + label)
     return (*ids, *label_tokens.end)
 
 

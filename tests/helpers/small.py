@@ -89,5 +89,5 @@ class SmallPipeline(Pipeline):
         yield RunStarted(ENDLESS, "gcr", "world", len(TRIPLES), "embedded", 10, 2)
         pace = threading.Event()  # never set
         for number in count():
-            pace.wait(0.05)
+            pace.wait(0.5)  # rarely: a page draws all of a run again, however long it has become
             yield Thought("thought", number, (), "still at it")

@@ -64,7 +64,7 @@ def paths_of(kg, model, topic, hops, tokens) -> list[Path] | None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(triples=graphs(), seed=st.integers(0, 2), beams=st.integers(1, 3), hops=st.integers(1, 2), data=st.data())
 def test_every_emitted_path_verifies(family, triples, seed, beams, hops, data):
     kg = KnowledgeGraph.from_triples(triples)

@@ -44,7 +44,7 @@ def language(automaton: KGAutomaton, limit: int = 200_000) -> dict[tuple[int, ..
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     triples=graphs(),
     hops=st.integers(1, 3),

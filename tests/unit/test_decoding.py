@@ -52,7 +52,7 @@ def decode(kg, topic, family, seed, beams, hops, directed=False, penalty=0.0):
     return finished, paths
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     triples=graphs(),
     family=st.sampled_from(["qwen2", "bert"]),

@@ -114,9 +114,9 @@ def sampled_chains(kg: KnowledgeGraph, topics: Sequence[str], model: CausalModel
     return [[triple for link in state.chain.links for triple in labels_of(kg, link)] for state in states]
 
 
-@pytest.mark.parametrize(("family", "minimum"), [("qwen2", 2500), ("bert", 2500), (EMBEDDED, 250)])
+@pytest.mark.parametrize(("family", "minimum"), [("qwen2", 1000), ("bert", 1000), (EMBEDDED, 100)])
 def test_no_ill_formed_triple_in_thousands(family, minimum):
-    """Table 3 (b): 0.00 % for any model, 5,250 triples together; few of them by the embedded one, which is slower."""
+    """Table 3 (b): 0.00 % for any model, 2,100 triples together; few of them by the embedded one, which is slower."""
     rng = Random(family)
     count = 0
     for seed in range(40):

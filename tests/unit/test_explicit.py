@@ -48,7 +48,7 @@ def assert_same_language(trie: EnumeratedTrie, automaton: KGAutomaton, limit: in
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     triples=graphs(),
     hops=st.integers(1, 3),

@@ -37,7 +37,7 @@ def in_turn(*searches) -> list[tuple[list, list]]:
     return list(zip(steps, found, strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(triples=graphs(), seed=st.integers(0, 3), beams=st.integers(1, 5), budget=st.sampled_from([None, 0, 16]))
 def test_two_searches_of_one_tree_find_what_they_find_alone(triples, seed, beams, budget):
     kg, model = KnowledgeGraph.from_triples(triples), model_named("qwen2", seed)
@@ -89,7 +89,7 @@ def test_a_row_that_is_kept_no_longer_is_read_again():
     assert joint.add(PROMPT_END, 8) != first
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(triples=graphs(), seed=st.integers(0, 3), right=st.integers(0, 4), wrong=st.integers(3, 300))
 def test_a_draft_changes_no_answer_and_a_right_one_saves_passes(triples, seed, right, wrong):
     kg, model = KnowledgeGraph.from_triples(triples), model_named("llama", seed)

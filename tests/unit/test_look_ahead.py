@@ -94,7 +94,7 @@ def figures(step: Step) -> list[float]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     triples=graphs(),
     seed=st.integers(0, 3),

@@ -203,7 +203,9 @@ def test_a_checkpoint_trained_on_other_separators_is_driven_in_its_own_format(na
     pipeline.add_graph("parts", kg, StatedFacts(triples))
     settings = Settings(graph="parts", model="other", beams=4, hops=2, explain=0)
     for method in ("gcr", "dog", "fidelis", "rog"):
-        events = list(pipeline.run("which part?", replace(settings, method=method), ["New York"]))
+        # what is written without the graph is read in every format once, and by every method in one of them
+        asked = replace(settings, method=method, compare=method == "gcr" or name == "triples on lines")
+        events = list(pipeline.run("which part?", asked, ["New York"]))
         assert isinstance(events[-1], RunFinished), method
         assert all(e.verdict.faithful for e in events if isinstance(e, PathVerified) and e.constrained)
         if method == "gcr":

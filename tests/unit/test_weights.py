@@ -12,18 +12,12 @@ from kgdemo.facts import StatedFacts
 from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER
-from kgdemo.pipeline import Pipeline
 from kgdemo.ranking.abstention import BIAS, AbstentionFeatures
 from kgdemo.ranking.scorer import BACKOFF, FEATURES
-from kgdemo.settings import ChatSettings, Settings
+from kgdemo.settings import Settings
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SETTINGS = Settings(compare=False, explain=0, hops=3)
-
-
-@pytest.fixture(scope="module")
-def pipeline() -> Pipeline:
-    return Pipeline(chat=ChatSettings())
 
 
 def test_the_weights_are_small_enough_to_ship():
@@ -55,12 +49,12 @@ def test_a_graph_never_seen_is_read_by_its_words(pipeline):
 
 
 def test_natural_questions_are_answered(pipeline):
-    questions = read_questions(FIXTURES / "world_dev.jsonl")[:20]
+    questions = read_questions(FIXTURES / "world_dev.jsonl")[:10]
     predictions = [ask(pipeline, question, SETTINGS, link=False) for question in questions]
     right = sum(bool(set(p.ends[:1]) & set(p.gold)) for p in predictions)
     assert all(p.faithful == len(p.paths) for p in predictions)
     assert not any(p.error for p in predictions)
-    assert right >= 12, [(p.question, p.ends[:1], p.gold) for p in predictions]
+    assert right >= 6, [(p.question, p.ends[:1], p.gold) for p in predictions]
 
 
 def test_linked_from_the_text_alone(pipeline):
@@ -85,7 +79,9 @@ def test_a_path_that_is_cut_short_is_told(pipeline, question, topic, hops, cut):
 
 def test_an_edited_world_changes_the_answer(pipeline):
     kg = pipeline.graph("world")
-    triples = [t for t in kg.triples() if t != ("Austria", "capital", "Vienna")]
+    near = dict.fromkeys(["Austria", *(end for _, end in kg.neighbours("Austria"))])
+    triples = [(one, *step) for one in near for step in kg.neighbours(one, directed=True)]
+    triples.remove(("Austria", "capital", "Vienna"))
     triples.append(("Austria", "capital", "Graz"))
     pipeline.add_graph("edited", type(kg).from_triples(triples, "edited"), StatedFacts(triples))
     settings = Settings(graph="edited", compare=False, explain=0)
