@@ -37,10 +37,15 @@ _SAYS_WHENCE = (
     *_SAYS_WHAT, "citizen of", "originates from", "located in", "lives in", "worshipped in", "took part in",
     "played for", "plays position", "plays instrument", "art movement", "field of work", "member of band",
 )  # fmt: skip
-_OF_MANY = re.compile(r"^(?:(?:which|what|who) (?:are|were)|name|list)\b|\bingredients\b", re.IGNORECASE)
+_OF_MANY = re.compile(
+    r"^(?:(?:which|what|who) (?:are|were)|name|list)\b|\bingredients\b"
+    r"|^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}[^s\W]s (?:are|were|have|do|did|can|live|won|lay|belong|come|came)\b",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"^(?:what|which|who|whose|where|when|how|in|on|of|at|from)\b", re.IGNORECASE)
 _STEM, _FEWEST = 6, 2  # letters of a word, and words of a name, by which it is told
 _OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
+_DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
     "guy fella chap bloke lady man woman person thing one ones somebody someone something called name named famous"
     " known again remember think".split()
@@ -83,6 +88,8 @@ class Called(Plans):
             text: the question as it was asked.
             readings: of it.
         """
+        if self.plan.form is Form.ALL:
+            yield from self._said_in_any_order()
         if self.plan.form not in (Form.ENTITY, Form.ORDINAL, Form.SUPERLATIVE):
             return
         if events := tuple(self._known_as(text)):
@@ -109,7 +116,7 @@ class Called(Plans):
             fitting_type = all(fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO for end in ends)
             if not ends or not fitting_type or (is_mark and len(ends) > 1):
                 continue
-            if is_mark and _OF_MANY.search(self.plan.asked):
+            if is_mark and (self.plan.form is Form.ALL or _OF_MANY.search(self.plan.asked)):
                 continue
             first = next(iter(ends))
             telling = self._words_told(first) if not _ASKS.match(self.plan.asked) else kind_of(self.kg, first).split()
@@ -125,7 +132,7 @@ class Called(Plans):
 
     def _is_described(self, heard: Heard) -> Iterator[Event]:
         """What one of the names of a reading belongs to, if the graph tells all other words of it."""
-        if _OWNS.search(heard.text):
+        if _OWNS.search(heard.text) or _DOES.search(heard.text):
             return
         for name in heard.masked.names:
             one, path = self._behind(name)
@@ -156,9 +163,9 @@ class Called(Plans):
             holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) in ("feat", "event") else {}
             if len(holders) == 1 and fits(asked, kind_of(self.kg, next(iter(holders)))) is not Fit.NO:
                 return next(iter(holders.items()))
-            own = set(fold(bare(entity)).split())
+            own = _stems(bare(entity))
             called = said in {fold(_ARTICLE.sub("", other)) for other in self.kg.names_of(entity)}
-            telling = called and (" " in said or said not in common_words()) and own.isdisjoint(said.split())
+            telling = called and (" " in said or said not in common_words()) and own.isdisjoint(_stems(said))
             if telling and fits(asked, kind_of(self.kg, entity)):
                 return entity, self._what_it_is(entity)
         return "", None

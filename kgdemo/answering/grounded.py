@@ -126,7 +126,7 @@ class Grounded(Called):
             plan: self._walk(heard, plan).keys()
             for plans in own.values()
             for plan in plans
-            if not plan[1].startswith(ATTRIBUTE)
+            if not plan[1].startswith(ATTRIBUTE) and not plan[1].endswith(" called")  # a foal's mother is no donkey
         }
         for one in own[NAMES[0]]:
             for other in own[NAMES[1]]:
@@ -140,7 +140,7 @@ class Grounded(Called):
         if {token for token in plan if token in NAMES} != set(heard.names):
             return False
         if len(plan) == len(NAMES) and plan[0] in heard.names and plan[1][0] != ATTRIBUTE:
-            own = (self._by_members(entity, plan[1:]) for entity in heard.names[plan[0]].entities[:1])
+            own = (self._by_members(heard, entity, plan[1:]) for entity in heard.names[plan[0]].entities[:1])
             if any(own):  # of a whole what is stated of its members
                 return True
         types: set[str] = set()

@@ -24,6 +24,7 @@ from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
 
 _IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _CLASS = "animal class"
+_NOT_REALLY = frozenset(("dwarf", "former", "false", "fictional"))  # a dwarf planet is no planet
 _IN_STATE = " at room temperature"
 _SEAS = frozenset(("sea", "ocean"))
 _COAST = re.compile(
@@ -207,6 +208,9 @@ class Properties(Computation):
         for label, end in self.kg.neighbours(entity):
             kind = end.removesuffix(" (kind)").removesuffix(_IN_STATE)
             told = {kind.lower(), kind.split()[-1]} if label == "instance of" else {end.lower()}
+            if kind.split()[0] in _NOT_REALLY and kind.lower() not in exactly and told & set(exactly):
+                path = Path((entity, end), (label,))
+                return self._says("no", noun, [Operand(end, (path,))], f"No: {path}.")
             if (told & set(exactly) and label in SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")

@@ -14,7 +14,7 @@ from kgdemo.answering.spans import Spans
 from kgdemo.events import Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.kg.path import Path
-from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import BEGINNING, COURSE, IN_OFFICE, LIFE, without_world
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.ranking.scorer import path_words
@@ -119,13 +119,16 @@ class Walks(Spans):
             ends: Ends = {**self._led_to_by(heard, entity, own)} if own else {entity: None}
             if ends := self._beside(heard, self._of_kin(heard, self._of_whom(heard, ends), own)):
                 return ends
-        return next(filter(None, (self._by_members(entity, steps) for entity in named if len(steps) == 1)), {})
+        return next(filter(None, (self._by_members(heard, entity, steps) for entity in named if len(steps) == 1)), {})
 
-    def _by_members(self, entity: str, steps: Sequence[str]) -> Ends:
+    def _by_members(self, heard: Heard, entity: str, steps: Sequence[str]) -> Ends:
         """Where a step leads from all that belongs to a whole of which it is not stated: what weekdays are named after.
 
-        The host of a series of games is that of its editions.
+        The host of a series of games is that of its editions. The words have to name the step.
         """
+        said = re.findall(r"[a-z]{3,}", heard.text.lower())
+        if not any(same_stem(word, one) for word in path_words(tuple(steps)) for one in said):
+            return {}
         members = {end: path for label in _MEMBERS for end, path in self.sets.ends(entity, (label,)).items()}
         found: Ends = {}
         for edition in self.sets.editions(entity):
