@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from kgdemo.answering.computation import computed_answer
+from kgdemo.answering.computation import computed_answer, listed
 from kgdemo.answering.masked import Named
 from kgdemo.answering.operands import names_of_kind
 from kgdemo.answering.plans import Plans
@@ -44,10 +44,11 @@ _OF_MANY = re.compile(
 )
 _ASKS = re.compile(r"^(?:what|which|who|whose|where|when|how|in|on|of|at|from)\b", re.IGNORECASE)
 _STEM, _FEWEST = 6, 2  # letters of a word, and words of a name, by which it is told
+_HOW_MANY = re.compile(r"\bhow many\b|\bare there\b|\bthere are\b", re.IGNORECASE)
 _OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
 _DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
-    "guy fella chap bloke lady man woman person thing one ones somebody someone something called name named famous"
+    "guy fella chap bloke lady man woman person people individual individuals thing one ones somebody someone something called name named famous"
     " known again remember think".split()
 )
 
@@ -61,7 +62,8 @@ def _stems(text: str) -> Words:
 
 
 def _stem(word: str) -> str:
-    return word[:_STEM].rstrip("esy") if len(word) >= _STEM else word.rstrip("s")
+    one = f"{word[:-3]}f" if word.endswith("ves") else word.removesuffix("s")  # *wives*
+    return one[:_STEM].rstrip("ey") or word
 
 
 def _descriptions(kg: KnowledgeGraph) -> dict[str, list[tuple[Words, str]]]:
@@ -88,7 +90,9 @@ class Called(Plans):
             text: the question as it was asked.
             readings: of it.
         """
-        if self.plan.form is Form.ALL:
+        if " or " in self.plan.asked:  # which offers a choice
+            return
+        if self.plan.form in (Form.ALL, Form.COUNT):
             yield from self._said_in_any_order()
         if self.plan.form not in (Form.ENTITY, Form.ORDINAL, Form.SUPERLATIVE):
             return
@@ -106,7 +110,7 @@ class Called(Plans):
 
         What else the question says has to be told of it: *chubby yellow bear who loves honey*.
         """
-        asked, every = _stems(self.plan.asked), _DESCRIPTIONS.of(self.kg)
+        asked, every = _stems(_HOW_MANY.sub("", self.plan.asked)), _DESCRIPTIONS.of(self.kg)
         fitting = [(words, one) for stem in asked for words, one in every.get(stem, ()) if words <= asked]
         for words, one in sorted(fitting, key=lambda own: -len(own[0])):
             if 2 * len(words) < len(asked):
@@ -116,7 +120,7 @@ class Called(Plans):
             fitting_type = all(fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO for end in ends)
             if not ends or not fitting_type or (is_mark and len(ends) > 1):
                 continue
-            if is_mark and (self.plan.form is Form.ALL or _OF_MANY.search(self.plan.asked)):
+            if is_mark and (self.plan.form in (Form.ALL, Form.COUNT) or _OF_MANY.search(self.plan.asked)):
                 continue
             first = next(iter(ends))
             telling = self._words_told(first) if not _ASKS.match(self.plan.asked) else kind_of(self.kg, first).split()
@@ -127,8 +131,18 @@ class Called(Plans):
             }:
                 known = self.kg.degrees([place for end in ends if (place := self.kg.entities.find(end)) is not None])
                 order = [end for _, end in sorted(zip(known, ends, strict=True), key=lambda own: -own[0])]
+                if self.plan.form is Form.COUNT:
+                    yield from self._counted({end: ends[end] for end in order}, one)
+                    return
                 yield from self._shown_by_paths("step", {end: (ends[end],) for end in order})  # the best known first
                 return
+
+    def _counted(self, ends: Mapping[str, Path], kind: str) -> Iterator[Event]:
+        """How many of a kind the graph holds."""
+        number, operands = str(len(ends)), [Operand(end, (path,)) for end, path in ends.items()]
+        if (yield from self._operate("count", f"{kind}: {listed(list(ends))}", operands, (number,))) is not None:
+            held = f"The graph holds {number}, which need not be all: {listed(list(ends))}."
+            yield computed_answer(held, (number,))
 
     def _is_described(self, heard: Heard) -> Iterator[Event]:
         """What one of the names of a reading belongs to, if the graph tells all other words of it."""

@@ -116,7 +116,7 @@ _ADVERBS = re.compile(
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
-    r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
+    r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|(?<!until )(?<!by )(?<=[a-z] )now"
     r"|at the moment"
     r"|at present|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
     r"|or not|for (?:me|us)"
@@ -299,6 +299,15 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
     re.IGNORECASE,
 )
 _SAID_AT_EASE = (
+    # *gold or lead: which is the denser metal*
+    (
+        re.compile(
+            r"^(?P<x>[^:,?]+ or [^:,?]+)[:,] (?:which|who|what)(?: one)? (?P<be>is|was) the "
+            r"(?P<er>[a-z]{2,}er|(?:more|less) [a-z]+) [a-z]+$",
+            re.IGNORECASE,
+        ),
+        r"which \g<be> \g<er>, \g<x>",
+    ),
     # *out of Saturn, Mars and Earth which is the largest*
     (
         re.compile(
