@@ -48,8 +48,8 @@ _HOW_MANY = re.compile(r"\bhow many\b|\bare there\b|\bthere are\b", re.IGNORECAS
 _OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
 _DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
-    "guy fella chap bloke lady man woman person people individual individuals thing one ones somebody someone something called name named famous"
-    " known again remember think".split()
+    "guy fella chap bloke lady man woman person people individual individuals thing one ones somebody someone something"
+    " called name named famous known again remember think".split()
 )
 
 
