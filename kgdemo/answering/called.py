@@ -45,6 +45,11 @@ _OF_MANY = re.compile(
 _ASKS = re.compile(r"^(?:what|which|who|whose|where|when|how|in|on|of|at|from)\b", re.IGNORECASE)
 _STEM, _FEWEST = 6, 2  # letters of a word, and words of a name, by which it is told
 _HOW_MANY = re.compile(r"\bhow many\b|\bare there\b|\bthere are\b", re.IGNORECASE)
+_WHICH = re.compile(
+    r"^(?:(?:in|on|to|from|of) )?(?:which|what) (?:of the )?(?:[\w-]+ ){0,2}?(?P<noun>[a-z]{3,}) "
+    r"(?:is|was|are|were|do|does|did|has|have|had)\b",
+    re.IGNORECASE,
+)
 _OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
 _DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
@@ -56,7 +61,7 @@ _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
 Words = frozenset[str]
 
 
-def _stems(text: str) -> Words:
+def stems(text: str) -> Words:
     """The content words of a text by their first letters, so that *wives* and *wife* are one."""
     return frozenset(_stem(word) for word in fold(text).split() if word not in FUNCTION_WORDS | _SAYS_NO_MORE)
 
@@ -71,7 +76,7 @@ def _descriptions(kg: KnowledgeGraph) -> dict[str, list[tuple[Words, str]]]:
     found: dict[str, list[tuple[Words, str]]] = defaultdict(list)
     for entity, known in kg.info.items():
         for name in (entity, *known.aliases) if known.type in ("feat", "kind") else ():
-            words = _stems(name)
+            words = stems(name)
             if len(words) >= _FEWEST:
                 found[max(words, key=lambda word: (len(word), word))].append((words, entity))
     return found
@@ -90,7 +95,7 @@ class Called(Plans):
             text: the question as it was asked.
             readings: of it.
         """
-        if " or " in self.plan.asked:  # which offers a choice
+        if " or " in self.plan.asked or self.plan.century:  # which offers a choice, or asks for something else
             return
         if self.plan.form in (Form.ALL, Form.COUNT):
             yield from self._said_in_any_order()
@@ -110,7 +115,7 @@ class Called(Plans):
 
         What else the question says has to be told of it: *chubby yellow bear who loves honey*.
         """
-        asked, every = _stems(_HOW_MANY.sub("", self.plan.asked)), _DESCRIPTIONS.of(self.kg)
+        asked, every = stems(_HOW_MANY.sub("", self.plan.asked)), _DESCRIPTIONS.of(self.kg)
         fitting = [(words, one) for stem in asked for words, one in every.get(stem, ()) if words <= asked]
         for words, one in sorted(fitting, key=lambda own: -len(own[0])):
             if 2 * len(words) < len(asked):
@@ -118,7 +123,7 @@ class Called(Plans):
             is_mark = kind_of(self.kg, one) == "feat"
             ends = self.sets.ends(one, (ACHIEVED if is_mark else "has instance",))
             fitting_type = all(fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO for end in ends)
-            if not ends or not fitting_type or (is_mark and len(ends) > 1):
+            if not ends or not fitting_type or not self._is_of_noun(next(iter(ends))) or (is_mark and len(ends) > 1):
                 continue
             if is_mark and (self.plan.form in (Form.ALL, Form.COUNT) or _OF_MANY.search(self.plan.asked)):
                 continue
@@ -131,11 +136,19 @@ class Called(Plans):
             }:
                 known = self.kg.degrees([place for end in ends if (place := self.kg.entities.find(end)) is not None])
                 order = [end for _, end in sorted(zip(known, ends, strict=True), key=lambda own: -own[0])]
-                if self.plan.form is Form.COUNT:
+                if _HOW_MANY.search(self.plan.asked):
                     yield from self._counted({end: ends[end] for end in order}, one)
                     return
                 yield from self._shown_by_paths("step", {end: (ends[end],) for end in order})  # the best known first
                 return
+
+    def _is_of_noun(self, one: str) -> bool:
+        """Whether something is what *which* asks for: of *which state* nobody is the answer."""
+        found = _WHICH.match(self.plan.asked)
+        what = [end for label, end in self.kg.neighbours(one, directed=True) if label in _SAYS_WHAT]
+        kinds = (kind_of(self.kg, one), *(bare(end) for end in what))
+        told = {_stem(fold(kind).split()[-1]) for kind in kinds if kind}
+        return found is None or any(_stem(kind.split()[-1]) in told for kind in names_of_kind(found["noun"]))
 
     def _counted(self, ends: Mapping[str, Path], kind: str) -> Iterator[Event]:
         """How many of a kind the graph holds."""
@@ -153,6 +166,8 @@ class Called(Plans):
             beside = [other for other in (*heard.masked.names, *heard.masked.beside) if other is not name]
             joined = [self._told_of(one, other, name.entities) for other in beside]
             if not one or None in joined:
+                continue
+            if not self._is_of_noun(one):
                 continue
             said = re.sub(r"\b[XY]\b(?:['’]s)?", " ", heard.text)
             words = [word for word in fold(said).split() if word not in FUNCTION_WORDS | _SAYS_NO_MORE]
@@ -177,9 +192,9 @@ class Called(Plans):
             holders = self.sets.ends(entity, (ACHIEVED,)) if kind_of(self.kg, entity) in ("feat", "event") else {}
             if len(holders) == 1 and fits(asked, kind_of(self.kg, next(iter(holders)))) is not Fit.NO:
                 return next(iter(holders.items()))
-            own = _stems(bare(entity))
+            own = stems(bare(entity))
             called = said in {fold(_ARTICLE.sub("", other)) for other in self.kg.names_of(entity)}
-            telling = called and (" " in said or said not in common_words()) and own.isdisjoint(_stems(said))
+            telling = called and (" " in said or said not in common_words()) and own.isdisjoint(stems(said))
             if telling and fits(asked, kind_of(self.kg, entity)):
                 return entity, self._what_it_is(entity)
         return "", None

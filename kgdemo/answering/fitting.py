@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from kgdemo.answering.called import stems
 from kgdemo.answering.computation import computed_answer, listed, no_answer
 from kgdemo.answering.described import Described, Found
 from kgdemo.answering.direct import Direct
 from kgdemo.events import Event, Operand
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import StoreError
+from kgdemo.query.answer_type import kind_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form
 
@@ -41,8 +43,15 @@ class Fitting(Direct):
         except StoreError:  # a word may name a hub that the search does not come near
             return
         counted = self.plan.form is Form.COUNT and any(fit.likeness < 1 for fit in found.members.values())
-        if found.members and not counted:
+        if found.members and not counted and not self._is_of_another_kind(found):
             yield from self.events(found)
+
+    def _is_of_another_kind(self, found: Found) -> bool:
+        """Whether paths lead by way of a kind that says more than the question: *country that won the Asian Cup*."""
+        asked = stems(self.query.text)
+        middle = {one for fit in found.members.values() for path in fit.paths for one in path.entities[:-1]}
+        kinds = [one for one in middle if kind_of(self.kg, one) == "kind"]
+        return any(not any(stems(name) <= asked for name in self.kg.names_of(one)) for one in kinds)
 
     def acting(self, answers: Mapping[str, Path]) -> Iterator[Event]:
         """Those of several answers that fit each clause of the question; nothing where all of them fit as well.

@@ -100,6 +100,8 @@ class Parsed(Grounded):
             mentions: what linking found in it.
             parser: proposes plans.
         """
+        if self.plan.century:  # which is told of a date, see ``Spans.centuries``
+            return Meaning()
         if called := tuple(self.called_so(text, self._heard(text, mentions))):
             return Meaning(called, sure=True)
         lacking = list[_Lacking]()

@@ -254,7 +254,8 @@ class Walks(Spans):
             around = [self._containing(path) for path in ends.values() if path is not None] if asked.types else []
             found: Ends = {path.end: path for path in around if path is not None}
             last = {path.relations[-1] for path in ends.values() if path is not None}
-            meant = not asked.named or not asked.types.isdisjoint(path_words(tuple(last)))  # what *has symbol* leads to
+            said = path_words(tuple(last)) if last else []
+            meant = not asked.named or not asked.types.isdisjoint(said)  # what *has symbol* leads to
             return found or (ends if heard.trusted and meant else {})
         paths = {end: path for end, path in ends.items() if fit[end] is best and path is not None}
         nouns = list(self._nouns(heard.text))  # of those who were born in a place the *composers*

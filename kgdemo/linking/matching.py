@@ -104,6 +104,8 @@ class Matcher:
             for last in range(first + 1, min(len(words), first + self.index.longest + 2) + 1):
                 word = words[last - 1]
                 for number, key in enumerate(word.keys):
+                    if number > 0 and _is_year(key):
+                        continue  # the *1990s* are no year
                     for name in self.index.whole(before + key):
                         if name.kind is NameKind.INITIALS and (word.ordinary or _is_little(word)):
                             continue  # who is no Resources Health Organization, nor *tat* a tragedy

@@ -299,6 +299,18 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
     re.IGNORECASE,
 )
 _SAID_AT_EASE = (
+    # *does Pluto still count as a proper planet*
+    (
+        re.compile(
+            r"^(?:does|do|is|are) (?P<x>.+?) (?:still )?(?:officially )?(?:count(?:ed|s)?|considered|classed|classified"
+            r"|regarded)(?: to be| as)? (?P<a>an?) (?:proper |real |true )?(?P<y>[a-z]+)"
+            r"(?:,? (?:by|according to) .+)?$",
+            re.IGNORECASE,
+        ),
+        r"is \g<x> \g<a> \g<y>",
+    ),
+    # *lightest of all the chemical elements*
+    (re.compile(r"^(?:the )?(?P<est>[a-z]{3,}est) of (?:all )?(?:the )?(?P<x>[a-z ]+?)s$", re.I), r"the \g<est> \g<x>"),
     # *gold or lead: which is the denser metal*
     (
         re.compile(
