@@ -26,7 +26,7 @@ from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words, frequent_words, ordinary_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import kind_of, singulars
-from kgdemo.query.measures import COMPARING
+from kgdemo.query.measures import COMPARING, UNIT_WORDS
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
 from kgdemo.query.sentences import in_place_of_it, referring
@@ -153,6 +153,9 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         yield linked
         yield AnswerFinal(said, (), (), BY, refusal=said)
         return None
+    if len(chosen := _but_units(linked)) < len(linked.chosen):
+        linked = dataclasses.replace(linked, chosen=chosen)
+        query = understand(question, linked.chosen, graph.kg)
     if query.plan.form is Form.SUPERLATIVE and query.plan.place > 1:
         linked = dataclasses.replace(linked, chosen=_beside_the_record(linked, graph))
         query = understand(question, linked.chosen, graph.kg)
@@ -211,6 +214,12 @@ def _but_called(word: str, linked: EntitiesLinked) -> tuple[str, ...]:
     """The topics without what was found for one word of the question."""
     found = {m.candidates[0].entity for m in linked.mentions if m.text.lower().startswith(word.lower())}
     return tuple(entity for entity in linked.chosen if linked.given or entity not in found)
+
+
+def _but_units(linked: EntitiesLinked) -> tuple[str, ...]:
+    """What was found but for the unit that a value is asked in, *in miles*, where there is anything else."""
+    units = {m.candidates[0].entity for m in linked.mentions if m.text.lower() in UNIT_WORDS}
+    return tuple(one for one in linked.chosen if one not in units) or linked.chosen
 
 
 def _beside_the_record(linked: EntitiesLinked, graph: OpenedGraph) -> tuple[str, ...]:

@@ -298,7 +298,8 @@ class InSteps:
         """What is asked of something that is very likely described, where more is asked than what that is."""
         meant, outer = next(iter(self._meant_by_parts(query)), (None, WHOLE))
         least = VERY_LIKELY if meant is not None and meant.of_kind else _MOST_LIKELY
-        if meant is None or outer == WHOLE or meant.likely < least or query.plan.form is Form.YES_NO:
+        two = " or " in query.plan.asked  # of which one is the answer, whatever holds the record
+        if meant is None or outer == WHOLE or meant.likely < least or query.plan.form is Form.YES_NO or two:
             return Meaning()  # what is claimed of something may well be the description of another thing
         if events := tuple(self._asked_of(meant, outer)):
             return Meaning(events, sure=True)

@@ -7,7 +7,6 @@ off his own ear*: the answer is what the name belongs to, and each further word 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import computed_answer, listed
@@ -17,12 +16,12 @@ from kgdemo.answering.plans import Plans
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.answering.walks import Heard
 from kgdemo.events import Event, Operand
-from kgdemo.kg.cache import PerGraph
-from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words
-from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.answer_type import Fit, fits, kind_of, singulars
+from kgdemo.query.measures import NUMBERS
 from kgdemo.query.plan import Form
 
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
@@ -44,17 +43,18 @@ _OF_MANY = re.compile(
 )
 _ASKS = re.compile(r"^(?:what|which|who|whose|where|when|how|in|on|of|at|from)\b", re.IGNORECASE)
 _STEM, _FEWEST = 6, 2  # letters of a word, and words of a name, by which it is told
+_RAREST, _MOST_NAMES = 4, 1000  # words of a question whose names are looked at, and how many of each
 _HOW_MANY = re.compile(r"\bhow many\b|\bare there\b|\bthere are\b", re.IGNORECASE)
 _WHICH = re.compile(
     r"^(?:(?:in|on|to|from|of) )?(?:which|what) (?:of the )?(?:[\w-]+ ){0,2}?(?P<noun>[a-z]{3,}) "
     r"(?:is|was|are|were|do|does|did|has|have|had)\b",
     re.IGNORECASE,
 )
-_OWNS = re.compile(r"\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
+_OWNS = re.compile(r"(?<!name )\bof (?:the )?[XY]\b|\b[XY]['’]s\b")  # which asks for something else
 _DOES = re.compile(r"\b(?:do|does|did)\b", re.IGNORECASE)
 _SAYS_NO_MORE = frozenset(  # words that stand for whatever is described
     "guy fella chap bloke lady man woman person people individual individuals thing one ones somebody someone something"
-    " called name named famous known again remember think".split()
+    " called name named real famous known again remember think".split()
 )
 
 
@@ -68,21 +68,7 @@ def stems(text: str) -> Words:
 
 def _stem(word: str) -> str:
     one = f"{word[:-3]}f" if word.endswith("ves") else word.removesuffix("s")  # *wives*
-    return one[:_STEM].rstrip("ey") or word
-
-
-def _descriptions(kg: KnowledgeGraph) -> dict[str, list[tuple[Words, str]]]:
-    """The marks and kinds of a graph with the words of each of their names, under its longest word."""
-    found: dict[str, list[tuple[Words, str]]] = defaultdict(list)
-    for entity, known in kg.info.items():
-        for name in (entity, *known.aliases) if known.type in ("feat", "kind") else ():
-            words = stems(name)
-            if len(words) >= _FEWEST:
-                found[max(words, key=lambda word: (len(word), word))].append((words, entity))
-    return found
-
-
-_DESCRIPTIONS = PerGraph(_descriptions)
+    return re.sub(r"(?<=\w{4})(?:ing|ed)$", "", one)[:_STEM].rstrip("ey") or word
 
 
 class Called(Plans):
@@ -115,32 +101,65 @@ class Called(Plans):
 
         What else the question says has to be told of it: *chubby yellow bear who loves honey*.
         """
-        asked, every = stems(_HOW_MANY.sub("", self.plan.asked)), _DESCRIPTIONS.of(self.kg)
-        fitting = [(words, one) for stem in asked for words, one in every.get(stem, ()) if words <= asked]
+        if self.plan.bound or self.plan.initial or self.plan.without or self.plan.during:
+            return  # a condition that is read apart
+        said = _HOW_MANY.sub("", self.plan.asked)
+        asked = stems(said)
+        fitting = ((words, one) for words, one in self._marks_and_kinds(said) if words <= asked)
         for words, one in sorted(fitting, key=lambda own: -len(own[0])):
             if 2 * len(words) < len(asked):
                 return
-            is_mark = kind_of(self.kg, one) == "feat"
-            ends = self.sets.ends(one, (ACHIEVED if is_mark else "has instance",))
-            fitting_type = all(fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO for end in ends)
-            if not ends or not fitting_type or not self._is_of_noun(next(iter(ends))) or (is_mark and len(ends) > 1):
-                continue
-            if is_mark and (self.plan.form in (Form.ALL, Form.COUNT) or _OF_MANY.search(self.plan.asked)):
-                continue
-            first = next(iter(ends))
-            telling = self._words_told(first) if not _ASKS.match(self.plan.asked) else kind_of(self.kg, first).split()
-            more = asked - words
-            owns = any(re.search(rf"\b{word}\w* of\b", self.plan.asked, re.IGNORECASE) for word in more)
-            if not owns and more <= {
-                _stem(word) for word in (*(telling if is_mark else ()), "kinds", "types", "species")
-            }:
-                known = self.kg.degrees([place for end in ends if (place := self.kg.entities.find(end)) is not None])
-                order = [end for _, end in sorted(zip(known, ends, strict=True), key=lambda own: -own[0])]
+            ends = self._meant_by(one)
+            if ends and self._is_all_told(asked - words, one, ends):
                 if _HOW_MANY.search(self.plan.asked):
-                    yield from self._counted({end: ends[end] for end in order}, one)
-                    return
-                yield from self._shown_by_paths("step", {end: (ends[end],) for end in order})  # the best known first
+                    yield from self._counted(ends, one)
+                else:
+                    yield from self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
                 return
+
+    def _meant_by(self, one: str) -> dict[str, Path]:
+        """The one holder of a mark, or all of a kind, the best known first; none if they are not what is asked for."""
+        is_mark = kind_of(self.kg, one) == "feat"
+        ends = self.sets.ends(one, (ACHIEVED if is_mark else "has instance",))
+        several = self.plan.form in (Form.ALL, Form.COUNT) or _OF_MANY.search(self.plan.asked)
+        if not ends or (is_mark and (several or len(ends) > 1)) or not self._is_of_noun(next(iter(ends))):
+            return {}
+        if any(fits(self.query.answer_type, kind_of(self.kg, end)) is Fit.NO for end in ends):
+            return {}
+        known = self.kg.degrees([place for end in ends if (place := self.kg.entities.find(end)) is not None])
+        degrees = dict(zip(ends, known, strict=True))
+        return {end: ends[end] for end in sorted(ends, key=lambda end: -degrees[end])}
+
+    def _is_all_told(self, more: Words, one: str, ends: Mapping[str, Path]) -> bool:
+        """Whether further words of the question are told of what is meant, or say how many these are."""
+        if any(re.search(rf"\b{word}\w* of\b", self.plan.asked, re.IGNORECASE) for word in more):
+            return False  # which asks for something else
+        first = next(iter(ends))
+        if kind_of(self.kg, one) != "feat":  # what all are besides, *Renaissance artists*
+            around = ([other for _, other in self.kg.neighbours(end, directed=True) if other != one] for end in ends)
+            told = {word for other in set.intersection(*map(set, around)) for word in fold(other).split()}
+        elif _ASKS.match(self.plan.asked):
+            told = set(kind_of(self.kg, first).split())
+        else:
+            told = self._words_told(first)
+        number = {str(len(ends)), *(word for word, count in NUMBERS.items() if count == len(ends))}
+        return more <= {_stem(word) for word in (*told, *number, "kinds", "types", "species")}
+
+    def _marks_and_kinds(self, said: str) -> Iterator[tuple[Words, str]]:
+        """The marks and kinds with a name that has one of the rarest words of a text, each with that name's words."""
+        index = name_index(self.kg)
+        telling = {word for word in fold(said).split() if word not in FUNCTION_WORDS | _SAYS_NO_MORE}
+        rarest = sorted(telling, key=index.rarity, reverse=True)[:_RAREST]
+        words = dict.fromkeys(form for word in rarest for form in (word, *singulars(word)))
+        for number in dict.fromkeys(number for word in words for number in index.holding(word, _MOST_NAMES)):
+            name = index.name(number)
+            known = self.kg.info.get(self.kg.entities[name.entity])
+            if (
+                known is not None
+                and known.type in ("feat", "kind")
+                and len(own := stems(" ".join(name.words))) >= _FEWEST
+            ):
+                yield own, self.kg.entities[name.entity]
 
     def _is_of_noun(self, one: str) -> bool:
         """Whether something is what *which* asks for: of *which state* nobody is the answer."""
@@ -219,6 +238,8 @@ class Called(Plans):
             return
         said = fold(_ARTICLE.sub("", found["name"]))
         for one in self.query.topics:
+            if kind_of(self.kg, one) == "feat":  # which only says what something is known for
+                continue
             names = {fold(_ARTICLE.sub("", name)) for name in self.kg.names_of(one)}
             told = [self.sets.joined(one, other) for other in self.query.topics if other != one]
             told = told or [self._what_it_is(one)]

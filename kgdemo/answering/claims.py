@@ -53,6 +53,7 @@ _OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*, *nokia is a japanese
     r"(?:,? right)?$",
     re.IGNORECASE,
 )
+_CAME_FROM = re.compile(r"^(?:did|do|does|is|are|was|were) .+ (?:(?:come|originate|hail) )?from (?!\d)", re.IGNORECASE)
 _COMES_FROM = ("citizen of", "originates from", "located in", "headquartered in", "based in")
 _IS_WHERE = (
     "housed in",
@@ -232,6 +233,8 @@ class Claims(Properties):
         there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
         from_there = _OF_A_COUNTRY.match(self.plan.asked)
         meant = self._link(from_there["whose"]) if from_there else ()
+        if _CAME_FROM.match(self.plan.asked):
+            there = _COMES_FROM
         if not set(meant).isdisjoint(topics):
             country_meant = [one for one in meant if kind_of(self.kg, one) == "country"][:1]
             topics = [*(topic for topic in topics if topic not in meant), *(country_meant or meant[:1])]

@@ -34,8 +34,9 @@ _COMES_NEXT = re.compile(
     re.IGNORECASE,
 )
 _COMES_BETWEEN = re.compile(
-    r"^(?:which|what|who) (?:[\w'’-]+ ){0,4}?(?:comes?|came|is|was|lies|lay|stands)(?: right| directly)? "
-    r"between (?:those of )?(?:the )?(?P<x>.+?) and (?:the )?(?P<y>.+?)(?: in (?:the )?(?P<within>.+))?$",
+    r"^(?:which|what|who) (?:[\w'’-]+ ){0,4}?(?:comes?|came|is|was|lies|lay|stands|sits|falls|orbits)"
+    r"(?: right| directly| exactly)?(?: in)? between (?:those of )?(?:the )?(?P<x>.+?) and (?:the )?(?P<y>.+?)"
+    r"(?: in (?:the )?(?P<within>.+))?$",
     re.IGNORECASE,
 )
 _NUMBERED_BY = {"planet": "distance from the Sun", "element": "atomic number"}  # all of a kind

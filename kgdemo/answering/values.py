@@ -141,9 +141,12 @@ class Values(Orders):
         """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
         for topic in self.query.topics:
             values = self.kg.literals.get(topic, {}) if kind_of(self.kg, topic) == "quantity" else {}
-            told = self.kg.words_of(topic) | SAYS_LITTLE | HARMLESS | FUNCTION_WORDS | {"person"}
+            units = [other for other in self.query.topics if other != topic and kind_of(self.kg, other) == "unit"]
+            told = self.kg.words_of(topic, *units) | SAYS_LITTLE | HARMLESS | FUNCTION_WORDS | {"person", "normally"}
+            told |= {word for name in values for word in name.split()}
             stated = operand_of(self.kg, topic, tuple(values)) if values else None
-            if stated is not None and told.issuperset(self.query.content_words):
+            words = self.query.content_words
+            if stated is not None and all(any(same_stem(word, one) for one in told) for word in words):
                 yield from self._stated(stated)
                 return
 

@@ -71,6 +71,8 @@ _PLACES = frozenset(
     "place city county country region state province continent island building museum university school landmark "
     "monument bridge mountain lake river sea ocean desert stadium habitat".split()
 )
+_BUILT = frozenset("museum stadium theatre school university landmark monument".split())
+_EATEN = frozenset(("drink", "food"))
 _SOMEBODY = frozenset(("person", "deity", "character", "mythical figure"))
 _WHO = _SOMEBODY.union("band company organization team position dynasty country".split())
 _MAKER = _SOMEBODY | {"company", "band", "organization"}
@@ -179,6 +181,10 @@ def fits(answer_type: AnswerType, kind: str) -> Fit:
     """Whether a thing of this type may be meant; what no type is known of is not held against it."""
     if not answer_type.types or not kind or kind in answer_type.types:
         return Fit.YES
+    if kind in _EATEN and "ingredient" in answer_type.types:
+        return Fit.YES  # a drink may be one
+    if kind in _BUILT and "building" in answer_type.types:
+        return Fit.PERHAPS
     if kind == "country" and "team" in answer_type.types:  # whose national team that is
         return Fit.PERHAPS
     return Fit.PERHAPS if kind == "place" and not answer_type.types.isdisjoint(_PLACES) else Fit.NO

@@ -40,6 +40,7 @@ _POLITE = re.compile(
     | (?:botanically|biologically|strictly|technically|historically|generally|scientifically)(?:\ speaking)?,\ (?=\w)
     | according\ to\ (?:\w+\ ){1,3}?\w+,\ (?=(?:what|which|who|where|when|how|is|was|are|were)\b)
     | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
+    | for\ (?:the|my|our|this)\ (?:\w+\ ){0,3}?(?:round|quiz|class|lesson|project|homework|club)[:,]\ (?=\w)
     | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
     )+""",
     re.IGNORECASE | re.VERBOSE,
@@ -299,6 +300,14 @@ _WHICH_ONES = re.compile(  # *are there mammals that lay eggs? Which ones?*
     re.IGNORECASE,
 )
 _SAID_AT_EASE = (
+    # *can you see Michelangelo's David in Florence*
+    (
+        re.compile(
+            r"^can (?:you|i|we|one|people) (?:still )?(?:see|visit|find) (?P<x>.+?) in (?P<y>(?:the )?(?-i:[A-Z]).+)$",
+            re.I,
+        ),
+        r"is \g<x> in \g<y>",
+    ),
     # *does Pluto still count as a proper planet*
     (
         re.compile(
@@ -315,7 +324,7 @@ _SAID_AT_EASE = (
     (
         re.compile(
             r"^(?P<x>[^:,?]+ or [^:,?]+)[:,] (?:which|who|what)(?: one)? (?P<be>is|was) the "
-            r"(?P<er>[a-z]{2,}er|(?:more|less) [a-z]+) [a-z]+$",
+            r"(?P<er>[a-z]{2,}e(?:r|st)|(?:more|less) [a-z]+) [a-z]+$",
             re.IGNORECASE,
         ),
         r"which \g<be> \g<er>, \g<x>",
@@ -332,7 +341,7 @@ _SAID_AT_EASE = (
     # *what's in a BLT?*, *what goes into a margarita?*
     (
         re.compile(
-            r"^what(?:['’]?s| is| are| (?:\w+ )?goes?)(?: there)? (?:in|into) an? (?P<x>[\w'’ -]+)$",
+            r"^(?:what|which)(?:['’]?s| is| are| (?:\w+ ){0,2}?goe?s?)(?: there)? (?:in|into) an? (?P<x>[\w'’ -]+)$",
             re.IGNORECASE,
         ),
         r"what are the main ingredients of \g<x>",

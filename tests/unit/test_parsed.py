@@ -117,7 +117,7 @@ def test_more_than_a_plan_says_is_not_answered_by_it(pipeline: Pipeline, questio
     [
         "where did the band Chicago record its first album",  # the graph holds a city and a film
         "Riders who have five Tour de France victories?",  # it does not count them
-        "There are two countries surrounded only by landlocked countries. Which are they?",
+        "There are two countries surrounded only by kingdoms. Which are they?",
         "The two brothers who made the first powered flight: in which state did that flight take place?",  # no film
     ],
 )

@@ -85,7 +85,9 @@ def test_a_value_in_other_words(pipeline: Pipeline, question: str, answer: str) 
     assert all(one.verified for one in operations)
 
 
-@pytest.mark.parametrize("question", ["How many hospitals are there in the UK?", "what colours are the olympic rings?"])
+@pytest.mark.parametrize(
+    "question", ["How many hospitals are there in the UK?", "what colours are the shoelaces of the Olympic team?"]
+)
 def test_a_value_that_is_not_asked_for_is_no_answer(pipeline: Pipeline, question: str) -> None:
     _, final = asked(pipeline, question)
     assert final.refusal
