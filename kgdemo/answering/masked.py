@@ -20,6 +20,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words, ordinary_words
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.measures import UNIT_WORDS
 from kgdemo.query.parser import NAMES
 
 _ALIKE = 84  # of 100, from which a mistyped name is the name
@@ -30,6 +31,7 @@ _WORD = re.compile(r"[^\W_](?:[\w'’.-]*[^\W_])?")
 KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class", "shape", "colour", "unit", "year"))
 _JOINER = re.compile(r",?[?.:]? (?:or|and|vs\.?|versus|than) (?:an? |the |of )*", re.IGNORECASE)
 _SAYS_MORE = re.compile(r",? (?:in|of|on|by|from|at) (?:the |a )?|, | [(]", re.IGNORECASE)
+_IN_UNITS = re.compile(r"\b(?:how many|in) $", re.IGNORECASE)
 _IN_A_PLACE = re.compile(r",? (?:in|of|from|at) (?:the )?$", re.IGNORECASE)
 _ADJECTIVE = re.compile(r"(?:'s|’s)? |ish |n ")
 _FEAT = "feat"
@@ -189,6 +191,8 @@ def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterat
             said = text[start:end]
             if owner := _OWN.search(said):
                 end, said = end - len(owner[0]), said[: -len(owner[0])]
+            if fold(said) in UNIT_WORDS and _IN_UNITS.search(text[:start]):
+                continue  # what a value is asked in
             linked = said.isupper() and fold(said) in meant  # *the US* is no *us*
             if not linked and (fold(said) in _NO_NAMES or all(own in FUNCTION_WORDS for own in fold(said).split())):
                 continue
