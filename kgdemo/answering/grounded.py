@@ -25,7 +25,7 @@ from kgdemo.query.plan import Form
 
 Plan = tuple[str, ...]
 
-_LEAST = 0.025  # probability below which no plan is taken: of 30 on questions of strangers 12 of 18 above it were right
+_LEAST = 0.025  # probability below which no plan is taken: it would be a guess
 _SHARE = 0.7  # of the probability of all that can be done
 _SAYS_WHAT = frozenset(  # which is told of anything, and so asked for only by its words
     ("instance of", "has instance", "colour", "genre", "gender", "female called", "male called", "group called",
