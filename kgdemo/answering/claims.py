@@ -53,7 +53,10 @@ _OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*, *nokia is a japanese
     r"(?:,? right)?$",
     re.IGNORECASE,
 )
-_CAME_FROM = re.compile(r"^(?:did|do|does|is|are|was|were) .+ (?:(?:come|originate|hail) )?from (?!\d)", re.IGNORECASE)
+_CAME_FROM = re.compile(
+    r"^(?i:did|do|does) .+ (?:come|originate|hail) from (?!\d)"
+    r"|^(?i:is|are|was|were) .*[A-Z][\w/.]+ (?:originally )?from [A-Z]"
+)
 _COMES_FROM = ("citizen of", "originates from", "located in", "headquartered in", "based in")
 _IS_WHERE = (
     "housed in",
@@ -233,8 +236,6 @@ class Claims(Properties):
         there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
         from_there = _OF_A_COUNTRY.match(self.plan.asked)
         meant = self._link(from_there["whose"]) if from_there else ()
-        if _CAME_FROM.match(self.plan.asked):
-            there = _COMES_FROM
         if not set(meant).isdisjoint(topics):
             country_meant = [one for one in meant if kind_of(self.kg, one) == "country"][:1]
             topics = [*(topic for topic in topics if topic not in meant), *(country_meant or meant[:1])]
@@ -248,7 +249,9 @@ class Claims(Properties):
         if both is not None:
             yield from both
             return
-        path = self._path_that_says_so([*country, *walks], topics)
+        came_from = _CAME_FROM.match(self.plan.asked)  # by birth or otherwise; where else somebody was says no *no*
+        whence = [(one, (label,)) for one in topics for label in ("born in", *_COMES_FROM)] if came_from else []
+        path = self._path_that_says_so([*country, *whence, *walks], topics)
         if path is not None and (
             self._only_named(path)
             or not self._covers(path)
@@ -436,6 +439,8 @@ class Claims(Properties):
                     if claimed not in fitting and any(set(name) <= own for own in words):
                         return None  # a red *dragon* is one
                     nearly = any(own <= set(name) for own in words)  # Hawaiian *pizza*
+                    if kind in PLACES and any(self.sets.containing(claimed, end) is not None for end in fitting):
+                        continue  # a citizen of a country may be from any of its cities
                     if fitting and claimed not in fitting and not nearly and not self._may_contain(claimed, fitting):
                         found.append((subject, relation, claimed, fitting))
             if found:

@@ -117,7 +117,7 @@ _ADVERBS = re.compile(
 _DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
-    r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now|(?<!until )(?<!by )(?<=[a-z] )now"
+    r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
     r"|at present|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
     r"|or not|for (?:me|us)"
@@ -318,6 +318,7 @@ _SAID_AT_EASE = (
         ),
         r"is \g<x> \g<a> \g<y>",
     ),
+    (re.compile(r"^(?P<q>how many .+) now$", re.IGNORECASE), r"\g<q>"),
     # *lightest of all the chemical elements*
     (re.compile(r"^(?:the )?(?P<est>[a-z]{3,}est) of (?:all )?(?:the )?(?P<x>[a-z ]+?)s$", re.I), r"the \g<est> \g<x>"),
     # *gold or lead: which is the denser metal*

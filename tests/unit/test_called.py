@@ -71,3 +71,17 @@ def test_what_two_things_share_does_not_lie_between_them() -> None:
     assert is_not_between(question, MethodRun(), both("orbits"))
     assert not is_not_between(question, MethodRun(), both("coast on"))
     assert not is_not_between("Which star do x and y orbit?", MethodRun(), both("orbits"))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is Adele from London?", ("Yes",)),
+        ("Is Adele from Manchester?", ()),  # which lies in the country whose citizen she is
+        ("Is Lego a Swedish company?", ("No",)),
+        ("Who directed Apocalypse Now?", ("Francis Ford Coppola",)),  # a word of the name, not of the question
+        ("How many feet are in a mile?", ("5280",)),  # a unit is what is counted, not what is asked about
+    ],
+)
+def test_a_word_of_the_question_is_what_it_is_there(pipeline: Pipeline, question: str, answer: tuple[str, ...]) -> None:
+    assert asked(pipeline, question)[0].answers == answer
