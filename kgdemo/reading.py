@@ -38,6 +38,7 @@ from kgdemo.query.wording import (
     plain_question,
     unknown_words,
     with_apostrophes,
+    without_remarks,
     without_slips,
 )
 
@@ -126,6 +127,8 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         UserError: the graph has no such entity.
     """
     question, typed = " ".join(question.split()), True
+    if (asked := without_remarks(question)) != question:
+        question, typed = asked, False
     if graph.linker.knows_all_names:
 
         def is_name(text: str) -> bool:
@@ -133,7 +136,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
 
         whole = in_full(with_apostrophes(question, is_name), is_name)
         question = in_fewer_words(whole, is_name)
-        typed = question == whole
+        typed &= question == whole
     question = in_plain_verbs(referring(question))
     about = question if entities else _about_what_was_named(question, graph)
     meant, linked = _put_right(about, entities, graph)

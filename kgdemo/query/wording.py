@@ -261,6 +261,28 @@ def plain_question(text: str) -> str:
     return text
 
 
+_REMARK_BEHIND = re.compile(r"^(?P<asked>[^?]+\?)+\s+(?P<remark>[^?]*[^?\s])\s*$")
+_CHAT_BEHIND = re.compile(
+    r"(?:[\s,.!]*\b(?:lol|omg|haha\w*|hehe\w*|btw|xd|lmao)\b|[^\w\s?!.'’\"”)\]+#%°-])+\s*$", re.IGNORECASE
+)
+_ASKS_ON = re.compile(
+    r"^(?:and|or|also|i mean|what|who|which|when|where|how|name|list|please|the|a|an)\b", re.IGNORECASE
+)
+_WORDS_OF_A_QUESTION = 4
+
+
+def without_remarks(text: str) -> str:
+    """A question without a remark behind its mark, *saw it at the museum today*, and without *lol* at its end.
+
+    What only a remark names is kept: the question before it has to say what it is about.
+    """
+    text = _CHAT_BEHIND.sub("", text) or text
+    found = _REMARK_BEHIND.match(text)
+    if found is None or _ASKS_ON.match(found["remark"]) or _REFERS_BACK.search(found["asked"]):
+        return text
+    return found["asked"] if len(found["asked"].split()) >= _WORDS_OF_A_QUESTION else text
+
+
 _IN_FEWER_WORDS = (
     (
         re.compile(r"\bpresidents of (?:the )?(?:USA?|U\.S\.(?:A\.)?|United States(?: of America)?|America)(?!\w)"),
