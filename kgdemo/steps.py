@@ -62,6 +62,7 @@ _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value w
 )
 _LIES_THERE = re.compile(r"\b(?:lie|lies|are|is|located) in\b", re.IGNORECASE)
 _NOWHERE = frozenset(("album", "song", "person", "year"))  # kinds of things that are no place to be
+_WHICH_OF_THEM = re.compile(r"which\b", re.IGNORECASE)
 _WHO = re.compile(r"who\b(?!se)", re.IGNORECASE)
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
@@ -288,11 +289,14 @@ class InSteps:
             return ()
         marks = Marks(self.graph.kg, self.resources.embedder)
         linked = self.reading.linked
-        found = ((one.text, one.candidates[0]) for one in linked.mentions)
-        named = [text for text, meant in found if meant.entity in linked.chosen and meant.type != "feat"]
+        mentions = ((one.text, one.candidates[0]) for one in linked.mentions)
+        named = [text for text, meant in mentions if meant.entity in linked.chosen and meant.type != "feat"]
         named += [bare(one) for one in linked.chosen if linked.given]
         every = marks.of_question(plain_question(self.reading.text), query.answer_type, named)
-        return [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
+        found = [(meant, outer) for meant, outer in every if len(meant.record.holders) == 1]
+        if _WHICH_OF_THEM.match(plain_question(self.reading.text)):  # which is none of the kinds of things
+            found = [(meant, outer) for meant, outer in found if kind_of(self.graph.kg, meant.holder) != "kind"]
+        return found
 
     def _surely_described(self, query: Query) -> Meaning:
         """What is asked of something that is very likely described, where more is asked than what that is."""

@@ -36,6 +36,7 @@ _STATED_AS = {  # what may be asked of a thing of which it is stated in other wo
     "diameter": ("diameter", "width"), "lifespan": ("lifespan", "age"),
 }  # fmt: skip
 _WITH = re.compile(r",? (?:(?:together|along) )?(?:with|alongside|besides|apart from) \0")
+_BESIDE_IT = r"(?:with|alongside|besides|apart from|\b(?:did|does|do)) {}\b"
 _OF_VALUES = re.compile(r"\b(?:how|when|what year|number|size)\b", re.IGNORECASE)
 
 
@@ -82,6 +83,8 @@ class Grounded(Called):
         for mark, name in heard.names.items() if len(heard.names) == len(NAMES) else ():
             (other,) = (own for own in NAMES if own != mark)
             there = heard.names[other]
+            if not re.search(_BESIDE_IT.format(other), heard.text):
+                continue
             text = _WITH.sub("", heard.text.replace(other, "\0")).replace("\0", "somebody").replace(mark, NAMES[0])
             alone = Heard(Masked(text, (name,), around=(there,)), kinds=heard.kinds)
             plans = [

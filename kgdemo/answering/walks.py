@@ -131,7 +131,9 @@ class Walks(Spans):
             return {}
         members = {end: path for label in _MEMBERS for end, path in self.sets.ends(entity, (label,)).items()}
         found: Ends = {}
-        for edition in self.sets.editions(entity):
+        called = fold(" ".join(name.text for name in heard.masked.names)).split()
+        whole = set(fold(entity).split()) <= set(called)  # *the Olympics* are more than those of the summer
+        for edition in self.sets.editions(entity) if whole else ():
             if edition != entity:
                 found |= self.sets.ends(edition, tuple(steps))
         for member, path in members.items() if 1 < len(members) <= _MOST_MEMBERS else ():

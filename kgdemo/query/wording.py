@@ -426,8 +426,9 @@ _ON_THE_COAST = re.compile(
 
 
 _NO_COAST = re.compile(
-    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)(?P<where> (?:in|of) [\w ]+?)? "
-    r"(?:have|has) no "
+    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)"
+    r"(?P<where> (?:in|of|that borders?) [\w ]+?)? "
+    r"(?:(?:have|has) no|(?:do(?:es)? not|do(?:es)?n['’]?t) have (?:an?|any)) "
     r"(?:sea ?)?(?:coast(?:line)?s?|access to the sea)\b",
     re.IGNORECASE,
 )

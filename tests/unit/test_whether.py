@@ -93,7 +93,7 @@ def test_a_claim_is_a_yes_no_question_whatever_else_its_words_fit() -> None:
         ("Is the Mona Lisa in Paris?", "Yes", "Louvre -> located in -> Paris"),
         ("Is the Mona Lisa in the Prado?", "No", "housed in Louvre"),
         ("Is Lego a Swedish company?", "No", "Denmark"),
-        ("Is Ikea a Swedish company?", "Yes", "Sweden"),
+        ("Is Ikea a Swedish company?", "Yes", "Swed"),
         ("Is Sydney the capital of Australia?", "No", "Canberra"),
         ("Is Macbeth a play by Shakespeare?", "Yes", "William Shakespeare"),
         ("did canada fight in the second world war", "Yes", "World War II"),
