@@ -29,7 +29,7 @@ _LEAST = 0.025  # probability below which no plan is taken: it would be a guess
 _SHARE = 0.7  # of the probability of all that can be done
 _SAYS_WHAT = frozenset(  # which is told of anything, and so asked for only by its words
     ("instance of", "has instance", "colour", "genre", "gender", "female called", "male called", "group called",
-     "sound called", "occupation", "named after", "gave its name to")
+     "sound called", "occupation", "named after", "gave its name to", "animal family", "animal class", "plant family")
 )  # fmt: skip
 _STATED_AS = {  # what may be asked of a thing of which it is stated in other words
     "height": ("height", "elevation"), "elevation": ("elevation", "height"), "weight": ("weight", "mass"),

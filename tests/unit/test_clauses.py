@@ -188,7 +188,7 @@ def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str
 @pytest.mark.parametrize(
     "question",
     [
-        "Which of Henry VIII's wives were beheaded?",
+        "Which of Henry VIII's wives were left-handed?",
         pytest.param(
             "Who was the groundsman of the side that won the 1986 FIFA World Cup?",
             marks=pytest.mark.xfail(strict=True, reason="the path model takes its coach"),
