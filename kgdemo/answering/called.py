@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kgdemo.answering.computation import computed_answer, listed
+from kgdemo.answering.computation import computed_answer
 from kgdemo.answering.masked import Named
 from kgdemo.answering.operands import names_of_kind
 from kgdemo.answering.plans import Plans
@@ -112,7 +112,7 @@ class Called(Plans):
             ends = self._meant_by(one)
             if ends and self._is_all_told(asked - words, one, ends):
                 if _HOW_MANY.search(self.plan.asked):
-                    yield from self._counted(ends, one)
+                    yield from self._counted([Operand(end, (path,)) for end, path in ends.items()], one)
                 else:
                     yield from self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
                 return
@@ -168,13 +168,6 @@ class Called(Plans):
         kinds = (kind_of(self.kg, one), *(bare(end) for end in what))
         told = {_stem(fold(kind).split()[-1]) for kind in kinds if kind}
         return found is None or any(_stem(kind.split()[-1]) in told for kind in names_of_kind(found["noun"]))
-
-    def _counted(self, ends: Mapping[str, Path], kind: str) -> Iterator[Event]:
-        """How many of a kind the graph holds."""
-        number, operands = str(len(ends)), [Operand(end, (path,)) for end, path in ends.items()]
-        if (yield from self._operate("count", f"{kind}: {listed(list(ends))}", operands, (number,))) is not None:
-            held = f"The graph holds {number}, which need not be all: {listed(list(ends))}."
-            yield computed_answer(held, (number,))
 
     def _is_described(self, heard: Heard) -> Iterator[Event]:
         """What one of the names of a reading belongs to, if the graph tells all other words of it."""

@@ -220,14 +220,14 @@ class Plans(Walks):
                 return ("value", own.entity, own.attribute), partial(self._values_told, [own])
         noun, ends = self._of_noun_said(heard, self._walk(heard, plan), plan[1:])
         operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
-        number, text = str(len(operands)), f"{noun or 'they'}: {listed(list(ends))}"
+        counted = partial(self._counted, operands, noun or "they")
+        return (("count", str(len(operands))), counted) if operands else None
 
-        def counted() -> Iterator[Event]:
-            if (yield from self._operate("count", text, operands, (number,))) is not None:
-                held = f"The graph holds {number}, which need not be all: {listed(list(ends))}."
-                yield computed_answer(held, (number,))
-
-        return (("count", number), counted) if operands else None
+    def _counted(self, operands: Sequence[Operand], noun: str) -> Iterator[Event]:
+        """How many of something the graph holds."""
+        number, ends = str(len(operands)), listed([operand.entity for operand in operands])
+        if (yield from self._operate("count", f"{noun}: {ends}", operands, (number,))) is not None:
+            yield computed_answer(f"The graph holds {number}, which need not be all: {ends}.", (number,))
 
     def _whether(self, heard: Heard, plan: list[str]) -> Result | None:
         """*Yes* by a path to what is claimed; *no* where the walk leads to one thing only, which is another."""

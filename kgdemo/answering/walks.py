@@ -131,8 +131,8 @@ class Walks(Spans):
             return {}
         members = {end: path for label in _MEMBERS for end, path in self.sets.ends(entity, (label,)).items()}
         found: Ends = {}
-        called = fold(" ".join(name.text for name in heard.masked.names)).split()
-        whole = set(fold(entity).split()) <= set(called)  # *the Olympics* are more than those of the summer
+        said_names = fold(" ".join(name.text for name in heard.masked.names)).split()
+        whole = set(fold(entity).split()) <= set(said_names)  # *the Olympics* are more than those of the summer
         for edition in self.sets.editions(entity) if whole else ():
             if edition != entity:
                 found |= self.sets.ends(edition, tuple(steps))
