@@ -50,7 +50,7 @@ from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
-from kgdemo.steps import InSteps, held_against
+from kgdemo.steps import InSteps, held_against, or_described
 from kgdemo.verify import Verifier
 
 
@@ -245,7 +245,7 @@ class Pipeline:
                 steps = InSteps(self, method, graph, resources, settings, reading)
                 retold = tuple(in_other_words(query, resources, link, settings.directed, in_steps=True))
                 retold = retold or steps.meant(query, question if reading.typed else reading.text).events
-                retold = retold or tuple(steps.described(query))
+                retold = retold or tuple(steps.described(query)) or tuple(steps.described_whole(query))
             yield from retold or (reading.refused,)
         elif general and query.plan.form in (Form.ENTITY, Form.UNANSWERABLE):
             yield from method.run(query, resources, settings)
@@ -255,7 +255,7 @@ class Pipeline:
             steps = InSteps(self, method, graph, resources, settings, reading)
             text = question if reading.typed else reading.text  # with what was mistyped put right
             run = held_against(steps.answer(query), partial(steps.meant, query, text))
-            yield from _as_asked(query, run, graph.kg)
+            yield from or_described(_as_asked(query, run, graph.kg), partial(steps.described_whole, query))
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from kgdemo.answering.clauses import belonging_to, common, is_not_between, led_to, number_unread, order_unread, unread
+from kgdemo.answering.clues import Clues
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
 from kgdemo.answering.operands import Sets
@@ -60,6 +61,7 @@ class Asked(Protocol):
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
     (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
 )
+_FOR_A_NAME = frozenset((Form.ENTITY, Form.SUPERLATIVE, Form.ORDINAL))  # the forms that may ask what a thing is called
 _LIES_THERE = re.compile(r"\b(?:lie|lies|are|is|located) in\b", re.IGNORECASE)
 _NOWHERE = frozenset(("album", "song", "person", "year"))  # kinds of things that are no place to be
 _WHICH_OF_THEM = re.compile(r"which\b", re.IGNORECASE)
@@ -354,6 +356,27 @@ class InSteps:
         if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
             yield from (Notice(f"Read as: {asked}"), *self._without_search(events))
 
+    def described_whole(self, query: Query) -> Iterator[Event]:
+        """The thing that the whole question describes, how likely that is, and what it is known for.
+
+        Nothing where none is likely, or where the question asks for more than what a thing is.
+        """
+        if query.plan.form not in _FOR_A_NAME or self.graph.kg.grows or self.within:
+            return
+        found = Clues(self.graph.kg, self.resources.embedder).meant(self.reading.text, query.answer_type)
+        if found is None:
+            return
+        one, likely = found
+        path = Sets(self.graph.kg, self.settings.directed).leads(one.record.label, (ACHIEVED,), one.holder)
+        step = (
+            Operation("step", f"{one.record.label}: {one.holder}", (Operand(one.holder, (path,)),), (one.holder,))
+            if path
+            else None
+        )
+        if step is not None and verify_operation(step, self.graph.verifier):
+            yield dataclasses.replace(step, verified=True)
+            yield computed_answer(f"{one.holder} ({one.record.label}): {likely:.0%} sure.", (one.holder,))
+
     def _without_search(self, events: Sequence[Event]) -> Iterator[Event]:
         """What a run within another one shows there: no second search; the paths that its answer cites, as a step."""
         paths = {e.index: e.path for e in events if isinstance(e, PathFound) and e.constrained and e.path}
@@ -550,6 +573,18 @@ class InSteps:
             yield dataclasses.replace(step, verified=True)
         yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
         return found, ""
+
+
+def or_described(run: Iterator[Event], described: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+    """A run's events; in place of a refusal what the whole question describes, if it does.
+
+    Args:
+        run: how the question was answered.
+        described: see ``InSteps.described_whole``.
+    """
+    for event in run:
+        refused = isinstance(event, AnswerFinal) and event.refusal
+        yield from (tuple(described()) if refused else ()) or (event,)
 
 
 def held_against(run: Iterator[Event], meant: Callable[[], Meaning]) -> Iterator[Event]:

@@ -70,7 +70,7 @@ _SUCCEEDS = re.compile(
     r"\b(?:who|that|which) (?:came|was|ruled|reigned|served|governed|took over|took office)(?: \w+)? (?:after|before) ",
     re.IGNORECASE,
 )
-_ALSO_CALLED = {
+ALSO_CALLED = {
     **dict.fromkeys(("story", "tale", "bestseller", "trilogy", "classic"), "book"),
     **dict.fromkeys(("blockbuster", "picture", "thriller", "comedy", "western", "musical"), "film"),
     **dict.fromkeys(("sitcom", "soap", "show", "cartoon"), "series"),
@@ -276,7 +276,7 @@ class Marks:
     def kind_described(self, description: str) -> AnswerType:
         """The kind of thing that a noun phrase speaks of: of *the black and white bear that eats bamboo* a bear."""
         noun = _head_of(description).lower()
-        noun = _ALSO_CALLED.get(noun, noun)
+        noun = ALSO_CALLED.get(noun, noun)
         if description.lower().startswith("who ") or noun in _PERSONS:
             return answer_type_of("who did it", self._kg.types)
         return answer_type_of(f"which {noun} is it", self._kg.types) if noun else ANYTHING

@@ -23,7 +23,7 @@ from kgdemo.events import AnswerFinal, Event, Mention, Notice
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, without_world
-from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser
+from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES, NONE, Parser, Proposal
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import plain_question
 
@@ -65,6 +65,7 @@ _VERY_SURE = 0.85  # the same where a name is left out of it
 _ALONE = 0.9  # share of what is possible, from which nothing else is
 _TRUSTED = 0.7  # probability from which a plan knows better what is asked for than the question word
 _LEAST = 0.2  # probability below which no plan is taken
+_LEAST_CLAIM = 0.1  # the same of a claim
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 _KIND_NAMED = 0.9  # by which a reading is less likely where a kind of thing is taken for a name
 
@@ -228,7 +229,8 @@ class Parsed(Grounded):
         done: dict[object, Understood] = {}
         whole = missing = 0.0
         merged = any(_WITH_ANOTHER.search(name.text) for name in heard.masked.names)  # *Catwoman in Batman Returns*
-        for proposal in parser.plans(heard.text):
+        proposals = parser.plans(heard.text)
+        for proposal in self._claims(heard, proposals) if self.plan.form is Form.YES_NO else proposals:
             likely, said = proposal.likely, proposal.tokens
             if said[:1] == ("COUNT",) and not HOW_MANY.search(heard.text):
                 said = said[1:]  # *the six actors of* a series are to be named
@@ -253,14 +255,46 @@ class Parsed(Grounded):
         best = max(done.values(), key=lambda one: one.likely, default=None)
         if best is None and (stated := self._number_in_words(heard)) is not None:
             return Understood(LIKELY, False, stated[0], heard.masked, stated[1])
-        if best is None or missing >= best.likely or best.likely < _LEAST:
+        claims = self.plan.form is Form.YES_NO  # which one path suffices for, whatever else is not stated
+        if (
+            best is None
+            or (missing >= best.likely and not claims)
+            or best.likely < (_LEAST_CLAIM if claims else _LEAST)
+        ):
             return None
         best.sure |= best.likely >= _LEAST and _BORN.search(heard.text) is not None and "born in" in best.plan
         alone = best.likely >= max(_SURE, _ALONE * whole)  # nothing else is possible
         best.sure |= alone and not (heard.masked.beside or merged)
+        if claims:
+            best.likely = max(best.likely, LIKELY)
         best.likely /= max(whole, _HALF)  # where hardly anything is possible, nothing is sure
         best.likely *= _KIND_NAMED ** sum(kind_of(self.kg, name.entities[0]) in KINDS for name in heard.masked.names)
         return best
+
+    def _claims(self, heard: Heard, proposals: Sequence[Proposal]) -> list[Proposal]:
+        """Proposals with one for each claim: that Y is where X died, and that X is among those who died in Y, are one.
+
+        Their probability is that among the claims that such things may have at all.
+        """
+        found: dict[tuple[str, ...], float] = {}
+        for proposal in proposals:
+            claim = proposal.tokens
+            if claim[:1] == ("IS",) and claim[1:3] == NAMES and len(claim) > 3:
+                back = tuple(self.sets.inverse(step) for step in reversed(claim[3:]))
+                claim = ("IS", NAMES[1], NAMES[0], *back) if all(back) else claim
+            if claim[:1] != ("IS",) or self._may_claim(heard, claim):
+                found[claim] = found.get(claim, 0.0) + proposal.likely
+        whole = max(sum(found.values()), _HALF)
+        return sorted((Proposal(likely / whole, claim) for claim, likely in found.items()), key=lambda one: -one.likely)
+
+    def _may_claim(self, heard: Heard, claim: Sequence[str]) -> bool:
+        """Whether a walk may lead from such things to such as are claimed: nobody is *killed by* an island."""
+        if not {*claim[1:3]} <= heard.names.keys() or any(step.startswith(ATTRIBUTE) for step in claim[3:]):
+            return False
+        claimed, types = ({self._type_of(one) for one in heard.names[name].entities} for name in claim[1:3])
+        for step in claim[3:]:
+            types = {end for kind in types for end in self.kg.steps_of_type(kind).get(step, ())}
+        return not types.isdisjoint(claimed) or not (types.isdisjoint(PLACES) or claimed.isdisjoint(PLACES))
 
     # what is possible --------------------------------------------------------------------------
 

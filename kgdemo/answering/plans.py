@@ -31,6 +31,7 @@ from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
+from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
@@ -230,23 +231,53 @@ class Plans(Walks):
             yield computed_answer(f"The graph holds {number}, which need not be all: {ends}.", (number,))
 
     def _whether(self, heard: Heard, plan: list[str]) -> Result | None:
-        """*Yes* by a path to what is claimed; *no* where the walk leads to one thing only, which is another."""
+        """*Yes* by a path to what is claimed; *no* where the walk leads to one thing only, which is another.
+
+        What leads to a place leads to the place around it.
+        """
         claimed, ends = heard.names[plan[0]].entities, self._walk(heard, plan[1:])
-        operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
         there = next((one for one in claimed if one in ends), None)
-        if there is None and (not heard.trusted or len(operands) != 1 or self._are_joined(operands[0].entity, claimed)):
-            return None
+        around = () if there is not None else self._place_around(ends, claimed)
+        there, ends = around or (there, ends)
+        operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
+        denied = claimed[0]
+        if there is None:
+            denied, operands = self._stated_alone(heard, plan, operands) if heard.trusted else ("", [])
+            if not operands:
+                return None
         own = [one for one in operands if there is None or one.entity == there]
         if there is not None and not self._has_the_role(own[0].paths[0]):
             return None
         answer, text = "no" if there is None else "yes", str(own[0].paths[0])
-        return ("whether", answer), lambda: self._says(
-            answer, there or claimed[0], own, f"{answer.capitalize()}: {text}."
-        )
+        return ("whether", answer), lambda: self._says(answer, there or denied, own, f"{answer.capitalize()}: {text}.")
+
+    def _stated_alone(self, heard: Heard, plan: list[str], ends: list[Operand]) -> tuple[str, list[Operand]]:
+        """What was claimed, and the one thing that a walk leads to instead, there or back; none where it may be it."""
+        claimed, subject = (heard.names[name].entities for name in plan[:2])
+        if len(ends) == 1 and not self._are_joined(ends[0].entity, claimed):
+            return claimed[0], ends
+        inverses = [self.sets.inverse(step) for step in reversed(plan[2:])]
+        led = self._walk(heard, [plan[0], *inverses]) if all(inverses) else {}
+        back = [Operand(end, (path,)) for end, path in led.items() if path is not None]
+        alone = len(back) == 1 and not self._are_joined(back[0].entity, subject[:1])
+        return subject[0], back if alone else []
+
+    def _place_around(self, ends: Ends, claimed: Sequence[str]) -> tuple[str, Ends] | tuple[()]:
+        """A claimed place in which an end of a walk lies, with the path there; none where none does."""
+        places = [one for one in claimed if kind_of(self.kg, one) in PLACES]
+        for end, path in ends.items():
+            for place in places:
+                chain = self.sets.containing(end, place) if path is not None else None
+                if path is not None and chain is not None and not self.sets.spreads(end, kind_of(self.kg, place)):
+                    outwards = tuple(self.sets.inverse(relation) for relation in reversed(chain.relations))
+                    within = tuple(reversed(chain.entities[:-1]))
+                    return place, {place: Path((*path.entities, *within), (*path.relations, *outwards))}
+        return ()
 
     def _are_joined(self, end: str, claimed: Sequence[str]) -> bool:
         """Whether what is claimed may be another word for an end, or the place that it lies in."""
-        return any(self.sets.joined(end, one) or self.sets.containing(end, one) for one in claimed)
+        alike = [one for one in claimed if kind_of(self.kg, one) != kind_of(self.kg, end)]  # one city is not another
+        return any(self.sets.joined(end, one) or self.sets.containing(end, one) for one in alike)
 
     # compared and ordered ----------------------------------------------------------------------
 

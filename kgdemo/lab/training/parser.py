@@ -2,7 +2,8 @@
 
 ``wordings/plans.tsv`` has wordings of plans of every kind (``plan, wording``; placeholders in place of names),
 ``wordings/values.tsv``, ``wordings/steps.tsv`` and the path model's ``templates/world.tsv`` those of single steps,
-and ``wordings/nouns.tsv`` noun phrases for what a step leads to. Where a noun phrase takes the place of a name, a
+``wordings/people.tsv`` plans of all kinds as strangers type them, chatty, clipped or long-winded, and
+``wordings/nouns.tsv`` noun phrases for what a step leads to. Where a noun phrase takes the place of a name, a
 wording of one step becomes one of two (synchronous composition, Wong and Mooney 2006); which steps follow one another
 is read off the graph. Plans that are held out are of other combinations than those that are learnt::
 
@@ -57,7 +58,7 @@ _FRAMES = (
 _HELD_OUT = 0.05  # of the plans of several steps
 _COMPOSED = 60_000
 _SAMPLED = 9_000  # entities whose edges tell which steps follow one another
-_SHARES = {"single": 0.18, "plans": 0.46, "none": 0.09, "composed": 0.27}  # of a batch
+_SHARES = {"single": 0.17, "plans": 0.30, "none": 0.08, "people": 0.22, "composed": 0.23}  # of a batch
 _BATCH, _RATE, _WARM_UP, _DROPOUT = 128, 1.5e-3, 300, 0.15
 logger = logging.getLogger(__name__)
 
@@ -116,11 +117,11 @@ def single_steps(inverse: Mapping[str, str]) -> Iterator[Pair]:
             yield step(relation, backwards), template.fill("X")
 
 
-def wordings_of_plans() -> Iterator[Pair]:
-    """Wordings of plans of every kind."""
-    for line in (_WORDINGS / "plans.tsv").read_text("utf-8").splitlines():
+def wordings_of_plans(file: str = "plans.tsv") -> Iterator[Pair]:
+    """Wordings of plans of every kind, in a file of the folder."""
+    for line in (_WORDINGS / file).read_text("utf-8").splitlines():
         plan, text = line.split("\t")
-        yield ordered(tuple(plan.split(" | ")), _with_placeholders(text))
+        yield ordered(tuple(map(value_of_year, plan.split(" | "))), _with_placeholders(text))
 
 
 def noun_phrases(inverse: Mapping[str, str]) -> dict[str, list[str]]:
@@ -328,7 +329,8 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
     torch.manual_seed(seed)
     single = list(dict.fromkeys(single_steps(kg.inverse_labels)))
     every = list(dict.fromkeys(wordings_of_plans()))
-    several = sorted({plan for plan, _ in every if plan != (NONE,) and len(plan) > 2})
+    people = list(dict.fromkeys(wordings_of_plans("people.tsv")))
+    several = sorted({plan for plan, _ in (*every, *people) if plan != (NONE,) and len(plan) > 2})
     held = set(random.sample(several, int(_HELD_OUT * len(several))))
     composer = Composer(single, noun_phrases(kg.inverse_labels), preceding_steps(kg, random), random)
     composed = {pair for _ in range(_COMPOSED) if (pair := composer.draw()) and pair[0] not in held}
@@ -336,13 +338,14 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
         "single": single,
         "plans": [pair for pair in every if pair[0] not in held and pair[0] != (NONE,)],
         "none": [pair for pair in every if pair[0] == (NONE,)],
+        "people": [pair for pair in people if pair[0] not in held],
         "composed": sorted(composed),
     }
     tokens = [PAD, BEGIN, END, *sorted({token for own in groups.values() for plan, _ in own for token in plan})]
     logger.info("%s; %d tokens", {name: len(own) for name, own in groups.items()}, len(tokens))
     network = _fitted(Examples(groups, tokens, random), tokens, minutes)
     parser = Parser(network, tokens)
-    kept = [pair for pair in every if pair[0] in held and set(pair[0]) <= set(tokens)]
+    kept = [pair for pair in (*every, *people) if pair[0] in held and set(pair[0]) <= set(tokens)]
     return parser, exact_match_rates(parser, kept)
 
 

@@ -1,0 +1,259 @@
+"""What a whole question describes: *that fish which blows itself up into a ball when it is scared, what is it called*.
+
+A question that nothing else answers may tell a thing by what the graph holds it known for (``records``). Each thing
+with a mark that shares a word with the question is a candidate; a conditional logit that may choose none of them
+(McFadden 1974) weighs how near its nearest mark is by sentence embeddings, how much of what the words tell is told of
+it, and whether the question says what kind of thing it is. ``lab.training.clues`` fits
+it. A question that describes one thing and asks for another, *the tower that leans: where is it*, describes nothing
+here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from kgdemo.answering.marks import ALSO_CALLED
+from kgdemo.answering.operands import is_of_kind, names_of_kind
+from kgdemo.answering.properties import SAYS_WHAT_IT_IS
+from kgdemo.answering.records import Record, order_of, records_of, telling_words
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import bare, fold
+from kgdemo.models.embedding import Embedder, embedding_cache
+from kgdemo.query.answer_type import AnswerType, Fit, fits, kind_of, singulars
+
+MEANT = 0.4  # probability from which a thing is taken for the one described
+_CANDIDATES = 60  # marks that share the rarest words with a question, whose embeddings are compared
+_LEAST_WORDS = 2  # that tell something, without which nothing is described
+_MOST_BESIDE = 400  # links of a thing whose ends are looked at
+_SAYS_NOTHING = frozenset(  # words that only ask for the name of what is described
+    "what whats which who whos whom was is are were s the that those this it its i m im am after name names title of "
+    "do does did you they we call called them him her thats theres there a an please thanks again so ok hey um looking "
+    "for thinking one ones how whose can could tell me know anyone remember".split()
+)
+_SENTENCE = re.compile(
+    r"(?<=[a-z0-9]{2})[?.!;:]+\s+|[,–-]+\s+(?=(?:what|who|which|where|when|how|name|title|whats)\b)|[?.!]+$", re.I
+)
+_ASKS = re.compile(r"(?:and |so |but )?(?:what|which|who|whose|where|when|how)\b", re.IGNORECASE)
+_ASKS_OF_IT = re.compile(  # something else than what it is
+    r"^(?:where|when|how|whose|why|(?:in|on|at|from|of|to|by|for) (?:what|which|whom)"
+    r"|(?:what|which)(?: [\w-]+){0,3}? (?:do|does|did|has|have|can)(?! (?:you|they|we|people|one) (?:call|name))"
+    r"|(?:what|which)(?: [\w-]+){1,3}? (?:is|was|are|were) (?:the|that|this|an?))\b",
+    re.IGNORECASE,
+)
+_DOES_TO = re.compile(
+    r"^who (?!(?:is|was|were|are)\b)\w+ (?:the|that|this|an?) (?:[\w-]+ ){0,2}?(?P<noun>[\w-]+)", re.I
+)
+_NOUN_ENDS = re.compile(
+    r",| (?:who|whom|whose|that|which|where|when|with|without|of|in|on|at|from|to|by|for|about|between|under|over|into"
+    r"|is|was|are|were|has|had|have|does|did|do|you|they|we|he|she|it|used|made|called|thats|whos|\w+ing|\w+ed)\b",
+    re.IGNORECASE,
+)
+_KIN = frozenset("mother father parent son daughter wife husband widow brother sister".split())
+_LISTS = re.compile(r"^(?:who are|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)", re.I
+)
+_WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
+_AT_THE_SAME_TIME = re.compile(r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)[?!. ]*$", re.IGNORECASE)
+_WHO_DID = re.compile(r"^who (?!(?:is|was|were|are|has|have|had|got|did|does|can|could|else)\b)(?P<verb>\w+)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """What tells whether a question means a thing; all from 0 to 1.
+
+    Attributes:
+        likeness: cosine of the question's words and the nearest name of what the thing is known for.
+        told: how much of what the words tell stands in all it is known for, or beside it in the graph.
+        kind: whether the question says what kind of thing it is.
+        brief: the fewer words of the question tell something, the more.
+    """
+
+    likeness: float
+    told: float
+    kind: float
+    brief: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A thing that a question may mean.
+
+    Attributes:
+        record: the nearest of what it is known for.
+        clue: what tells for it.
+    """
+
+    record: Record
+    clue: Clue
+
+    @property
+    def holder(self) -> str:
+        return self.record.holders[0]
+
+
+class Clues:
+    """The things of a graph that whole questions describe.
+
+    Args:
+        kg: the graph.
+        embedder: compares questions with what things are known for.
+    """
+
+    def __init__(self, kg: KnowledgeGraph, embedder: Embedder) -> None:
+        self._kg, self._records, self._likeness = kg, records_of(kg), embedding_cache(embedder)
+
+    def meant(self, question: str, asked: AnswerType) -> tuple[Candidate, float] | None:
+        """What a question most likely means, and the probability; None where that is less likely than ``MEANT``.
+
+        Args:
+            question: as it was typed.
+            asked: of what kind the answer is.
+        """
+        candidates = self.candidates(question, asked)
+        likely = probabilities([one.clue for one in candidates])
+        best = max(range(len(candidates)), key=lambda place: likely[place], default=None)
+        return (candidates[best], likely[best]) if best is not None and likely[best] >= MEANT else None
+
+    def candidates(self, question: str, asked: AnswerType) -> list[Candidate]:
+        """The things that a question may describe; none where it asks for something else than what a thing is.
+
+        Args:
+            question, asked: see ``meant``.
+        """
+        several = self._speaks_of_several(question) or _AT_THE_SAME_TIME.search(question)
+        described = "" if several else described_in(question)
+        words = telling_words(described)
+        if len(words) < _LEAST_WORDS:
+            return []
+        near = self._near(described, words)
+        names = [name for records in near.values() for record in records for name in record.names]
+        alike = dict(zip(names, self._likeness.similarity(described, names).tolist(), strict=True)) if names else {}
+        done_to, did, head = _DOES_TO.match(question), _WHO_DID.match(question), self._kind_spoken_of(described)
+        found = []
+        for holder, records in near.items():
+            kinds = self._kinds(holder)
+            named = telling_words(bare(holder))
+            if fits(asked, kind_of(self._kg, holder)) is Fit.NO and not is_of_kind(self._kg, holder, asked.types):
+                continue
+            if named <= words or (done_to and not kinds.isdisjoint(names_of_kind(done_to["noun"]))):
+                continue  # it is named, or something is done to it
+            told = frozenset().union(*(record.every_word for record in records))
+            if head and kinds.isdisjoint(head) and telling_words(head[0]).isdisjoint(told):
+                continue  # the *mother of the hero* is no hero
+            if did and telling_words(did["verb"]).isdisjoint(told):
+                continue  # who *founded* a company did not take it over
+            record, name = max(
+                ((record, name) for record in records for name in record.names), key=lambda one: alike[one[1]]
+            )
+            if record.end and not telling_words(name) <= words:
+                continue  # the *largest predatory fish* is not the largest
+            found.append(Candidate(record, self._clue(described, words, holder, alike[name], kinds)))
+        return found
+
+    def _speaks_of_several(self, question: str) -> bool:
+        """Whether a question asks for more things than one: *which metals*, *the sisters in the novel*."""
+        which = _WHICH.match(question)
+        words = which[1].split() if which else []
+        said = _LISTS.match(question) or _SEVERAL.match(question)
+        return bool(said) or any(self._is_plural_of_kind(word) for word in words if word.islower())
+
+    def _is_plural_of_kind(self, word: str) -> bool:
+        kinds = singulars(word.removesuffix("'"))[1:]
+        return any(
+            one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
+        )
+
+    def _near(self, described: str, words: frozenset[str]) -> dict[str, list[Record]]:
+        """Of each thing with a mark that shares words with a description those marks."""
+        end, rank = order_of(described)
+
+        def may_be_meant(record: Record) -> bool:
+            in_order = record.rank == rank and (record.end in (end, "only") or (not record.end and end == "more"))
+            return len(record.holders) == 1 and in_order
+
+        near = defaultdict[str, list[Record]](list)
+        for record in self._records.sharing_words(described, _CANDIDATES, may_be_meant, end):
+            near[record.holders[0]].append(record)
+        return near
+
+    def _clue(self, described: str, words: frozenset[str], holder: str, likeness: float, kinds: frozenset[str]) -> Clue:
+        beside = self._words_beside(holder)
+        return Clue(
+            likeness=likeness,
+            told=self._weight(words & beside) / (self._weight(words) or 1.0),
+            kind=float(any(not kinds.isdisjoint(names_of_kind(word)) for word in fold(described).split())),
+            brief=1 / len(words),
+        )
+
+    def _kind_spoken_of(self, described: str) -> tuple[str, ...]:
+        """What a description begins to speak of, if that is a kind of thing in the graph, or a relative."""
+        noun = fold(_NOUN_ENDS.split(described, maxsplit=1)[0]).split()[-1:]
+        if not noun:
+            return ()
+        kinds = names_of_kind(ALSO_CALLED.get(noun[0], noun[0]))
+        known = any(
+            one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
+        )
+        return kinds if known or noun[0] in _KIN else ()
+
+    def _weight(self, words: frozenset[str]) -> float:
+        return sum(map(self._records.rarity, words))
+
+    def _kinds(self, holder: str) -> frozenset[str]:
+        """What kind of thing something is, in the words of the graph."""
+        around = self._kg.neighbours(holder, directed=True)
+        said = (bare(end).lower() for label, end in around if label in SAYS_WHAT_IT_IS)
+        return frozenset((kind_of(self._kg, holder), *said))
+
+    def _words_beside(self, holder: str) -> frozenset[str]:
+        """The telling words of a thing, of what it is joined to, and of what it is known for by every name."""
+        around = self._kg.neighbours(holder)[:_MOST_BESIDE]
+        ends = [end for _, end in around]
+        marks = [name for end in ends if kind_of(self._kg, end) == "feat" for name in self._kg.names_of(end)]
+        return frozenset().union(*map(telling_words, (*self._kg.names_of(holder), *ends, *marks)))
+
+
+def described_in(question: str) -> str:
+    """The words of a question that describe something, without those that ask what it is.
+
+    Empty where the question asks for something else, *the tower that leans, where is it*.
+    """
+    said = list[str]()
+    for place, sentence in enumerate(filter(None, _SENTENCE.split(question.strip()))):
+        words = sentence.split()
+        telling = [word for word in words if _plain(word) not in _SAYS_NOTHING]
+        if telling and ((place and _ASKS.match(sentence)) or _ASKS_OF_IT.match(sentence)):
+            return ""
+        while words and _plain(words[0]) in _SAYS_NOTHING:
+            words = words[1:]
+        if telling:
+            said.append(" ".join(words))
+    return ". ".join(said)
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[^a-z]", "", word.lower())
+
+
+def probabilities(clues: Sequence[Clue]) -> list[float]:
+    """That each of several things is meant, where none of them may be."""
+    weights = _weights()
+    odds = [sum(weights[name.name] * getattr(clue, name.name) for name in fields(Clue)) for clue in clues]
+    most = max([*odds, weights["none"]])
+    whole = sum(math.exp(one - most) for one in (*odds, weights["none"]))
+    return [math.exp(one - most) / whole for one in odds]
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """The weight of each part of a clue, and that of none."""
+    weights: dict[str, float] = json.loads((Path(__file__).parent / "clues.json").read_text("utf-8"))
+    return weights
