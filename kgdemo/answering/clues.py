@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from kgdemo.answering.marks import ALSO_CALLED
@@ -24,13 +25,14 @@ from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.answering.properties import SAYS_WHAT_IT_IS
 from kgdemo.answering.records import Record, order_of, records_of, telling_words
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import bare, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import AnswerType, Fit, fits, kind_of, singulars
 
 MEANT = 0.4  # probability from which a thing is taken for the one described
 _CANDIDATES = 60  # marks that share the rarest words with a question, whose embeddings are compared
 _LEAST_WORDS = 2  # that tell something, without which nothing is described
+_TOLD_OF_FIRST = 0.85  # of a question for the first, or the most, of some: more words mean others
 _MOST_BESIDE = 400  # links of a thing whose ends are looked at
 _SAYS_NOTHING = frozenset(  # words that only ask for the name of what is described
     "what whats which who whos whom was is are were s the that those this it its i m im am after name names title of "
@@ -61,7 +63,7 @@ _SEVERAL = re.compile(
     r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)", re.I
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
-_AT_THE_SAME_TIME = re.compile(r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)[?!. ]*$", re.IGNORECASE)
+_AT_THE_SAME_TIME = re.compile(r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)(?:[?!.]|$)", re.IGNORECASE)
 _WHO_DID = re.compile(r"^who (?!(?:is|was|were|are|has|have|had|got|did|does|can|could|else)\b)(?P<verb>\w+)", re.I)
 
 
@@ -155,7 +157,9 @@ class Clues:
             )
             if record.end and not telling_words(name) <= words:
                 continue  # the *largest predatory fish* is not the largest
-            found.append(Candidate(record, self._clue(described, words, holder, alike[name], kinds)))
+            clue = self._clue(described, words, holder, alike[name], kinds)
+            if not record.end or clue.told >= _TOLD_OF_FIRST:
+                found.append(Candidate(record, clue))
         return found
 
     def _speaks_of_several(self, question: str) -> bool:
@@ -163,21 +167,20 @@ class Clues:
         which = _WHICH.match(question)
         words = which[1].split() if which else []
         said = _LISTS.match(question) or _SEVERAL.match(question)
-        return bool(said) or any(self._is_plural_of_kind(word) for word in words if word.islower())
+        return bool(said) or any(self._is_plural(*pair) for pair in pairwise([*words, ""]))
 
-    def _is_plural_of_kind(self, word: str) -> bool:
-        kinds = singulars(word.removesuffix("'"))[1:]
-        return any(
-            one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
-        )
+    def _is_plural(self, word: str, behind: str) -> bool:
+        """Whether a word is a plural, *presidents died*, and no verb, *rises in*."""
+        kinds = singulars(word.removesuffix("'"))[1:] if word.islower() else ()
+        known = any(one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind") for one in kinds)
+        return known or (bool(kinds) and behind != "" and fold(behind) not in FUNCTION_WORDS)
 
     def _near(self, described: str, words: frozenset[str]) -> dict[str, list[Record]]:
         """Of each thing with a mark that shares words with a description those marks."""
         end, rank = order_of(described)
 
         def may_be_meant(record: Record) -> bool:
-            in_order = record.rank == rank and (record.end in (end, "only") or (not record.end and end == "more"))
-            return len(record.holders) == 1 and in_order
+            return len(record.holders) == 1 and record.rank == rank and record.end in (end, "only")
 
         near = defaultdict[str, list[Record]](list)
         for record in self._records.sharing_words(described, _CANDIDATES, may_be_meant, end):

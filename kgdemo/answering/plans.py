@@ -54,6 +54,7 @@ _TWICE = re.compile(  # another condition
     r"\b(?:both|also|as well|too|at the same time|and (?:are|is|was|were|has|have|had|lives?|lay|lays|can))\b", re.I
 )
 _OF_TWO = re.compile(r"\b(?:or|and|than|versus|vs|between|compared)\b|[,;:/]", re.IGNORECASE)
+_THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|per|apiece)\b", re.IGNORECASE)  # *how many pieces does each side have*
 _ORDERED = re.compile(
     r"\b(?:first|second|third|fourth|fifth|sixth|last|final|debut|latest|earliest|\w{3,}est|most|least|fewest|"
@@ -72,7 +73,7 @@ PLACES_SAID = {
 }  # fmt: skip
 _CARDINALS = frozenset("one two three four five six seven eight".split())  # which count more often than they order
 _NTH = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b|\b(?:number|no\.?|#) ?(\d{1,2}|[a-z]+)\b", re.IGNORECASE)
-_AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\bto (?:have |ever |be )?[a-z]+\b", re.IGNORECASE)
+_AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\b(?:to (?:have |ever |be )?[a-z]+|ever)\b", re.IGNORECASE)
 _UNIT = re.compile(r"\b(?:how many|in) ((?:square |cubic )?[a-z]+)\b", re.IGNORECASE)
 _DECADE = re.compile(r"\b(1\d\d|20\d)0['’]?s\b")
 _YEAR = re.compile(r"(?<![\w'’])(?:1\d{3}|20\d{2})(?!\w)")
@@ -81,6 +82,10 @@ BOUNDS = {"AFTER": ">", "BEFORE": "<", "IN": "="}
 _NUMBERED = (*BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number in the question has a meaning
 _OFFICES = ("held by", "ruled by")  # of whom no birth says when that was
 _IN_OFFICE_FROM = ("took office", "reign began")
+_SAYS_KIND = ("instance of", "plant family", "animal family", "genre", "occupation")  # of which it may have more
+_SAYS_GENDER = re.compile(
+    r"\b(?:fe)?male|\b(?:wo)?m[ae]n\b|\bgender|\bsex\b|\bboy|\bgirl|\bmare|\bcow\b", re.IGNORECASE
+)
 _FEW = 6  # things whose values are told one by one
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 
@@ -104,6 +109,8 @@ class Plans(Walks):
         if self.plan.form is Form.YES_NO and plan[0] != "IS":
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
+            return None
+        if plan[-1] == "gender" and not _SAYS_GENDER.search(said):
             return None
         if _EACH.search(said) and plan[0] in ("COUNT", *NAMES):
             return None
@@ -242,7 +249,8 @@ class Plans(Walks):
         operands = [Operand(end, (path,)) for end, path in ends.items() if path is not None]
         denied = claimed[0]
         if there is None:
-            denied, operands = self._stated_alone(heard, plan, operands) if heard.trusted else ("", [])
+            trusted = heard.trusted and plan[-1] not in _SAYS_KIND
+            denied, operands = self._stated_alone(heard, plan, operands) if trusted else ("", [])
             if not operands:
                 return None
         own = [one for one in operands if there is None or one.entity == there]
@@ -283,8 +291,8 @@ class Plans(Walks):
 
     def _compared(self, heard: Heard, plan: list[str], greatest: bool) -> Result | None:
         attribute, at = plan[0][1:], plan.index(AND_OF)
-        if not _OF_TWO.search(heard.text):  # *X's first studio album* compares nothing
-            return None
+        if not _OF_TWO.search(heard.text) or len(_THAN.findall(heard.text)) > 1:
+            return None  # *X's first studio album* compares nothing, *bigger than X but smaller than Y* other things
         greatest = _end_said(heard.text, attribute, greatest)
         pair = [self._walk(heard, plan[1:at]), self._walk(heard, plan[at + 1 :])]
         if len(plan) == 4:  # of namesakes those that can be compared
