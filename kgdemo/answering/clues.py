@@ -58,7 +58,7 @@ _NOUN_ENDS = re.compile(
     re.IGNORECASE,
 )
 _KIN = frozenset("mother father parent son daughter wife husband widow brother sister".split())
-_LISTS = re.compile(r"^(?:who are|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE)
+_LISTS = re.compile(r"^(?:(?:who|what|which) are|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)", re.I
 )
@@ -172,7 +172,9 @@ class Clues:
     def _is_plural(self, word: str, behind: str) -> bool:
         """Whether a word is a plural, *presidents died*, and no verb, *rises in*."""
         kinds = singulars(word.removesuffix("'"))[1:] if word.islower() else ()
-        known = any(one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind") for one in kinds)
+        known = any(
+            one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
+        )
         return known or (bool(kinds) and behind != "" and fold(behind) not in FUNCTION_WORDS)
 
     def _near(self, described: str, words: frozenset[str]) -> dict[str, list[Record]]:

@@ -26,12 +26,12 @@ from kgdemo.answering.described import ANYBODY
 from kgdemo.answering.editions import Editions
 from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
-from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.measures import DATE, NUMBERS
+from kgdemo.query.measures import DATE, NUMBERS, is_time
 from kgdemo.query.nested import two_steps
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
@@ -534,7 +534,9 @@ class Lists(Editions):
             return
         noun = self.plan.noun
         meant = dict.fromkeys((*self.query.topics, *(self._link(self.query.text) if not self.plan.bound else ())))
-        stated = [o for topic in meant if (o := number_of(self.kg, topic, _OF_IT.split(noun)[0])) is not None]
+        what = _OF_IT.split(noun)[0]
+        meant = {one: None for one in meant if fold(bare(one)) not in names_of_kind(what)}  # of a proton no *protons*
+        stated = [o for topic in meant if (o := number_of(self.kg, topic, what)) is not None]
         if stated and not self.plan.bound:
             yield from self._stated_number(stated[0])
             return
@@ -542,6 +544,9 @@ class Lists(Editions):
             yield no_answer(
                 f"It asks how many {noun} such a thing has in general; the graph holds single things and their links."
             )
+            return
+        if is_time(what):  # which are no things that the graph holds
+            yield no_answer(f"The graph does not say how many {noun} that took.")
             return
         ran, ends = MethodRun(), dict[str, Path]()
         if self.plan.base and not self.query.topics:  # all that there are of the kind are not those asked for

@@ -289,7 +289,11 @@ class Parsed(Grounded):
 
     def _may_claim(self, heard: Heard, claim: Sequence[str]) -> bool:
         """Whether a walk may lead from such things to such as are claimed: nobody is *killed by* an island."""
-        if not {*claim[1:3]} <= heard.names.keys() or any(step.startswith(ATTRIBUTE) for step in claim[3:]):
+        if (
+            len(claim) < 4
+            or not {*claim[1:3]} <= heard.names.keys()
+            or any(step.startswith(ATTRIBUTE) for step in claim[3:])
+        ):
             return False
         claimed, types = ({self._type_of(one) for one in heard.names[name].entities} for name in claim[1:3])
         for step in claim[3:]:

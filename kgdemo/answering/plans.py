@@ -33,7 +33,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
-from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, says_greater
+from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, UNIT_WORDS, is_time, says_greater
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
 
@@ -83,9 +83,17 @@ _NUMBERED = (*BOUNDS, "NTH", "MOST", "LEAST")  # operations for which a number i
 _OFFICES = ("held by", "ruled by")  # of whom no birth says when that was
 _IN_OFFICE_FROM = ("took office", "reign began")
 _SAYS_KIND = ("instance of", "plant family", "animal family", "genre", "occupation")  # of which it may have more
-_SAYS_GENDER = re.compile(
-    r"\b(?:fe)?male|\b(?:wo)?m[ae]n\b|\bgender|\bsex\b|\bboy|\bgirl|\bmare|\bcow\b", re.IGNORECASE
-)
+_STEP_SAID = {  # words without which a question does not ask for these, however likely that looks
+    "gender": re.compile(
+        r"\b(?:fe)?male|\b(?:wo)?m[ae]n\b|\bgender|\bsex\b|\bboy|\bgirl|\bmare|\bcow\b", re.IGNORECASE
+    ),
+    "born in": re.compile(
+        r"\bborn|\bbirth|\bfrom\b|\bnative|\bgr[eo]w|\braised|\bhome|\bcom(?:e|ing)\b|\borigin|world", re.I
+    ),
+}
+_OF_ONE_GENDER = re.compile(r"\b(?:(?:fe)?male|(?:wo)?m[ae]n|queens?|girls?|boys?)\b", re.IGNORECASE)
+_CENTURY = re.compile(r"\bcentur(?:y|ies)\b", re.IGNORECASE)
+_HOW_MANY_OF = re.compile(r"\bhow many (?P<noun>[a-z]+)\b", re.IGNORECASE)
 _FEW = 6  # things whose values are told one by one
 _HALF = 0.5  # of a set, of which a value has to be known before one is said to have the greatest
 
@@ -110,8 +118,11 @@ class Plans(Walks):
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
             return None
-        if plan[-1] == "gender" and not _SAYS_GENDER.search(said):
+        step_said = _STEP_SAID.get(plan[-1])
+        if _CENTURY.search(said) or (step_said is not None and not step_said.search(said)):
             return None
+        if plan[0] in ("NTH", "LAST", "COUNT", "MOST", "LEAST") and _OF_ONE_GENDER.search(said):
+            return None  # the first *woman* in an office is not the first in it
         if _EACH.search(said) and plan[0] in ("COUNT", *NAMES):
             return None
         if _TWICE.search(said) and BOTH not in plan and AND_OF not in plan:
@@ -184,10 +195,21 @@ class Plans(Walks):
             key: tuple[object, ...] = ("lasted", *(first.entity for first, _ in spans))
             return (key, lambda: self._differences(spans)) if 0 < len(spans) <= _FEW else None
         stated = self._valued(ends, attributes_of(attribute))
-        if not stated or len(ends) > _FEW:
+        if not stated or len(ends) > _FEW or not self._is_counted_so(heard, attribute, stated[0]):
             return None
         key = ("value", *((one.entity, one.attribute) for one in stated))
         return key, lambda: self._values_told(stated)
+
+    def _is_counted_so(self, heard: Heard, attribute: str, stated: Operand) -> bool:
+        """Whether a value may be what *how many* of something asks for: a wingspan is no number of wings."""
+        found = _HOW_MANY_OF.search(heard.text)
+        if found is None:
+            return True
+        noun = found["noun"].lower()
+        if noun in UNIT_WORDS:  # *how many minutes*: no distance
+            return is_time(noun) == is_time(stated.unit) or stated.unit in ("", "year")
+        said = {*attribute.lower().split(), *stated.unit.lower().split()}
+        return any(one in said or f"{one}s" in said for one in (noun, *names_of_kind(noun)))
 
     def _differences(self, spans: Sequence[tuple[Operand, Operand]]) -> Iterator[Event]:
         told, results = [], []

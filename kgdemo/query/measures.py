@@ -198,6 +198,14 @@ _UNITS: tuple[dict[str, float], ...] = (  # of one kind, by the first of each
      "km/s": 3600, "kilometres per second": 3600, "kilometers per second": 3600, "miles per second": 5793.638},
     {"l": 1, "litres": 1, "liters": 1, "ml": 1e-3, "millilitres": 1e-3, "milliliters": 1e-3, "cl": 1e-2},
 )  # fmt: skip
+_TIMES = frozenset("second minute hour day week month year decade century".split())
+
+
+def is_time(unit: str) -> bool:
+    """Whether a unit, in one or many, measures time."""
+    return unit.lower().removesuffix("s") in _TIMES
+
+
 UNIT_WORDS = frozenset(
     {word for units in _UNITS for word in units if len(word) > 2 and word.isalpha()}
     | {"hertz", "fahrenheit", "celsius", "centigrade", "kelvin", "volts", "watts", "decibels"}
