@@ -63,7 +63,11 @@ _SEVERAL = re.compile(
     r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)", re.I
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
-_AT_THE_SAME_TIME = re.compile(r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)(?:[?!.]|$)", re.IGNORECASE)
+_ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
+    r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)(?:[?!.]|$)"
+    r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
+    re.IGNORECASE,
+)
 _WHO_DID = re.compile(r"^who (?!(?:is|was|were|are|has|have|had|got|did|does|can|could|else)\b)(?P<verb>\w+)", re.I)
 
 
@@ -130,7 +134,7 @@ class Clues:
         Args:
             question, asked: see ``meant``.
         """
-        several = self._speaks_of_several(question) or _AT_THE_SAME_TIME.search(question)
+        several = self._speaks_of_several(question) or _ASKS_BEHIND.search(question)
         described = "" if several else described_in(question)
         words = telling_words(described)
         if len(words) < _LEAST_WORDS:
