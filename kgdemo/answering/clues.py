@@ -46,7 +46,8 @@ _ASKS = re.compile(r"(?:and |so |but )?(?:what|which|who|whose|where|when|how)\b
 _ASKS_OF_IT = re.compile(  # something else than what it is
     r"^(?:where|when|how|whose|why|(?:in|on|at|from|of|to|by|for) (?:what|which|whom)"
     r"|(?:what|which)(?: [\w-]+){0,3}? (?:do|does|did|has|have|can)(?! (?:you|they|we|people|one) (?:call|name))"
-    r"|(?:what|which)(?: [\w-]+){1,3}? (?:is|was|are|were) (?:the|that|this|an?))\b",
+    r"|(?:what|which)(?: [\w-]+){1,3}? (?:is|was|are|were) (?:the|that|this|an?)"
+    r"|what(?:['’]?s| is| was) the [\w-]+ name of)\b",
     re.IGNORECASE,
 )
 _DOES_TO = re.compile(
@@ -57,10 +58,17 @@ _NOUN_ENDS = re.compile(
     r"|is|was|are|were|has|had|have|does|did|do|you|they|we|he|she|it|used|made|called|thats|whos|\w+ing|\w+ed)\b",
     re.IGNORECASE,
 )
-_KIN = frozenset("mother father parent son daughter wife husband widow brother sister".split())
-_LISTS = re.compile(r"^(?:(?:who|what|which) are|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE)
+_BELONGS = frozenset(  # relatives, and other things that belong to somebody or something
+    "mother father parent son daughter wife husband widow brother sister capital currency language population flag "
+    "anthem author writer director composer president minister king queen leader founder".split()
+)
+_LISTS = re.compile(
+    r"^(?:(?:who|what|which) are|(?:which|what) of|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE
+)
 _SEVERAL = re.compile(
-    r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)", re.I
+    r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)"
+    r"|^(?:the )?(?:[\w-]+ ){0,2}?[a-z]{2,}s (?:who|that|which) (?:are|were|have|do|did|can|could)\b",
+    re.IGNORECASE,
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
 _ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
@@ -151,14 +159,16 @@ class Clues:
                 continue
             if named <= words or (done_to and not kinds.isdisjoint(names_of_kind(done_to["noun"]))):
                 continue  # it is named, or something is done to it
-            told = frozenset().union(*(record.every_word for record in records))
-            if head and kinds.isdisjoint(head) and telling_words(head[0]).isdisjoint(told):
-                continue  # the *mother of the hero* is no hero
-            if did and telling_words(did["verb"]).isdisjoint(told):
-                continue  # who *founded* a company did not take it over
             record, name = max(
                 ((record, name) for record in records for name in record.names), key=lambda one: alike[one[1]]
             )
+            told = frozenset().union(*(one.every_word for one in records))
+            belongs = bool(head) and head[0] in _BELONGS
+            of_it = telling_words(name) if belongs else told
+            if head and (belongs or kinds.isdisjoint(head)) and telling_words(head[0]).isdisjoint(of_it):
+                continue  # the *mother of the hero* is no hero
+            if did and telling_words(did["verb"]).isdisjoint(told):
+                continue  # who *founded* a company did not take it over
             if record.end and not telling_words(name) <= words:
                 continue  # the *largest predatory fish* is not the largest
             clue = self._clue(described, words, holder, alike[name], kinds)
@@ -211,7 +221,7 @@ class Clues:
         known = any(
             one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
         )
-        return kinds if known or noun[0] in _KIN else ()
+        return kinds if known or noun[0] in _BELONGS else ()
 
     def _weight(self, words: frozenset[str]) -> float:
         return sum(map(self._records.rarity, words))

@@ -114,7 +114,7 @@ class Plans(Walks):
     def _done(self, heard: Heard, plan: Sequence[str]) -> Result | None:
         """What a plan gives; None where the graph does not hold it, or where words of the question are passed over."""
         said = _asked(_TAG.sub("", heard.text))
-        if self.plan.form is Form.YES_NO and plan[0] != "IS":
+        if (self.plan.form is Form.YES_NO) != (plan[0] == "IS"):
             return None
         if _NOT.search(said) or _OFTEN.search(said) or _FAR_KIN.search(said) or not self._orders_alike(said, plan):
             return None
@@ -276,9 +276,10 @@ class Plans(Walks):
             if not operands:
                 return None
         own = [one for one in operands if there is None or one.entity == there]
-        if there is not None and not self._has_the_role(own[0].paths[0]):
+        path = own[0].paths[0]
+        if there is not None and (self.sets.leaves_continent_open(path) or not self._has_the_role(path)):
             return None
-        answer, text = "no" if there is None else "yes", str(own[0].paths[0])
+        answer, text = "no" if there is None else "yes", str(path)
         return ("whether", answer), lambda: self._says(answer, there or denied, own, f"{answer.capitalize()}: {text}.")
 
     def _stated_alone(self, heard: Heard, plan: list[str], ends: list[Operand]) -> tuple[str, list[Operand]]:
