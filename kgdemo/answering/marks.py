@@ -51,6 +51,7 @@ _MOST_PARTS = 8  # of a question that are looked at, however many articles it ha
 _LEAST_UNNAMED = 2  # telling words beside the names, without which a part of a question is a name
 _LEAST_WORDS = 3  # that tell something, without which nothing is described
 _NAME = re.compile(r"(?<=[\w,] )(?:[A-Z][\w'’-]+|\d{3,4})\b")
+_THAN = re.compile(r"\b(?P<how>\w+) than\b", re.IGNORECASE)
 _HEAD = re.compile(
     r"(?:the|an?|this|that) (?:\S+ )*?(?P<noun>[\w-]+)(?=[,.?]|$| (?:who|whom|whose|that|which|where|when|what|is|was"
     r"|are|were|has|have|had|does|did|made|said|seen|born|in|on|at|of|by|to|from|with|without|about|for|near|off|between"
@@ -219,6 +220,9 @@ class Marks:
         record, features = nearest
         if features.likeness < _LEAST_ALIKE or (record.end and features.margin < _LEAST_APART):
             return None
+        compared = _THAN.search(description)
+        if compared and telling_words(compared["how"]).isdisjoint(record.every_word):
+            return None  # what is *smaller than* another has no storm larger than it
         if record.end and features.told < _LEAST_TOLD:
             return None  # *Napoleon's first wife* is no *first exile of Napoleon*
         probable, named = probability(features), self._unknown_beside(description, record)

@@ -42,7 +42,7 @@ _NO_ORDER = frozenset(
     "pest vest arrest request everest budapest bucharest".split()
 )
 _NAMED_BY_ORDER = re.compile(
-    r"\b(?:(?:first|second) world war|first (?:name|lady|ladies)|second language)\b", re.IGNORECASE
+    r"\b(?:(?:first|second) world war|first (?:name|lady|ladies)|second language|at (?:least|most))\b", re.IGNORECASE
 )
 _NEGATES = re.compile(r"\b(?:not|no|non|never|neither|nor|without|nobody|none)\b|n['’]t\b", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9]+")
