@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
 from kgdemo.answering.clauses import name_passed_over, not_so_many
-from kgdemo.answering.computation import listed, no_answer
+from kgdemo.answering.computation import computed_answer, listed, no_answer
 from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
@@ -32,6 +32,7 @@ from kgdemo.facts import Facts
 from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
+from kgdemo.kg.labels import fold
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
@@ -307,6 +308,7 @@ def _as_asked(query: Query, run: Iterator[Event], kg: KnowledgeGraph) -> Iterato
             operations.append(event)
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
+            event = _but_those_named(query, event, kg)
             yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
             name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
             why = not_so_many(query.plan.asked, event.answers)
@@ -314,6 +316,19 @@ def _as_asked(query: Query, run: Iterator[Event], kg: KnowledgeGraph) -> Iterato
             if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
                 why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
         yield no_answer(why) if why else event
+
+
+_BESIDES = re.compile(r"\b(?:besides|apart from|other than|together with|along with|as well as) (?P<name>[^,?]+)", re.I)
+
+
+def _but_those_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
+    """An answer without those besides whom others are asked for: *besides Bill Gates, who founded Microsoft*."""
+    found = _BESIDES.search(query.text)
+    named = fold(found["name"]) if found else ""
+    others = [one for one in final.answers if not any(fold(name) in named for name in kg.names_of(one))]
+    if not named or not others or len(others) == len(final.answers):
+        return final
+    return computed_answer(f"{listed(others)} (besides {found['name'].strip()}).", tuple(others)) if found else final
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

@@ -30,12 +30,15 @@ from kgdemo.query.measures import COMPARING, UNIT_WORDS
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
 from kgdemo.query.sentences import in_place_of_it, referring
+from kgdemo.query.talk import without_talk
+from kgdemo.query.word_order import in_usual_order
 from kgdemo.query.wording import (
     corrected,
     in_fewer_words,
     in_full,
     in_plain_verbs,
     plain_question,
+    says_more,
     unknown_words,
     with_apostrophes,
     without_remarks,
@@ -127,7 +130,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         UserError: the graph has no such entity.
     """
     question, typed = " ".join(question.split()), True
-    if (asked := without_remarks(question)) != question:
+    if (asked := in_usual_order(_without_talk(without_remarks(question), graph))) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:
 
@@ -169,6 +172,25 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         said = _nothing_found(query, linked, graph)
         return Reading(question, query, linked, typed, AnswerFinal(said, (), (), BY, refusal=said))
     return Reading(question, query, linked, typed)
+
+
+def _without_talk(question: str, graph: OpenedGraph) -> str:
+    """A question without the talk around it, but with the names in that where it has no others, or refers to them."""
+    short = without_talk(question)
+    if short == question or says_more(question, short):
+        return question
+    linked = _linked(question, graph)
+    names = [m.text for m in linked.mentions if m.candidates[0].entity in linked.chosen]
+    lost = [name for name in names if name not in short]
+    if any(set(fold(name).split()) & set(fold(short).split()) - FUNCTION_WORDS for name in lost):
+        return question
+    needed = lost and (_REFERS.search(short) or not _linked(short, graph).chosen)
+    return without_talk(question, lost) if needed else short
+
+
+_REFERS = re.compile(
+    r"\b(?:its?|he|him|his|she|her|hers|they|them|their|there|that one|these|those|one)\b", re.IGNORECASE
+)
 
 
 def _about_what_was_named(question: str, graph: OpenedGraph) -> str:

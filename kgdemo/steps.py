@@ -22,6 +22,7 @@ from kgdemo.answering.records import ACHIEVED, happenings_of
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, LMCall, Notice, Operand, Operation, PathFound
 from kgdemo.kg.labels import bare, fold
 from kgdemo.kg.path import Path
+from kgdemo.linking.linker import CONFIDENT
 from kgdemo.methods.registry import MethodCard
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
@@ -68,6 +69,7 @@ _WHICH_OF_THEM = re.compile(r"which\b", re.IGNORECASE)
 _WHO = re.compile(r"who\b(?!se)", re.IGNORECASE)
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
+_DOUBTED = -1.0  # log-odds from which paths are trusted only if what they start from is no guess
 _TRIED = 3  # answers of a question within a question, of which the rest is asked
 
 
@@ -263,11 +265,23 @@ class InSteps:
             return "It asks for what lies between two things, and what was found has to do with both, no more."
         if is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             return "It asks which of two things it is, and what the graph holds here is neither of them."
+        if answers and whole.ran.doubt > _DOUBTED and (guessed := self._guessed(whole)):
+            return guessed
         if not answers or any(self._may_be_meant(one, query) for one in answers):
             return ""
         kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
         asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
         return f"It asks for {asked}; what was found, {told}, is of the kind {kinds}."
+
+    def _guessed(self, whole: Whole) -> str:
+        """What is said where an answer's only topic was hardly more than a guess: of *Olympic* a stadium."""
+        topics = {path.entities[0] for path in whole.ran.cited}
+        for mention in () if self.reading.linked.given else self.reading.linked.mentions:
+            best = mention.candidates[0]
+            if topics == {best.entity} and best.score < CONFIDENT:
+                others = listed([one.entity for one in mention.candidates[:4]])
+                return f"“{mention.text}” may be {others}; none is likely enough. Choose one, or write its whole name."
+        return ""
 
     def _passed_over(self, whole: Whole, clauses: Sequence[Clause]) -> str:
         """A condition of the question that its answer has nothing to do with; empty where there is none."""

@@ -11,16 +11,18 @@ here.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from kgdemo.answering.marks import ALSO_CALLED
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.answering.marks import ALSO_CALLED, HAS_BEEN
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.answering.properties import SAYS_WHAT_IT_IS
 from kgdemo.answering.records import Record, order_of, records_of, telling_words
@@ -50,6 +52,11 @@ _ASKS_OF_IT = re.compile(  # something else than what it is
     r"|what(?:['’]?s| is| was) the [\w-]+ name of)\b",
     re.IGNORECASE,
 )
+_ASKS_ITS_NAME = re.compile(  # *what is that monster called*
+    r"^(?:and |so |but )?(?:what|which|who)(?:['’]?s| is| was)? (?:the |that |this |it |he |she )?(?:name of )?"
+    r"(?:the |that |this )?(?:\w+)?(?: (?:called|named|again|is it|was it|is that|was that))?$",
+    re.IGNORECASE,
+)
 _DOES_TO = re.compile(
     r"^who (?!(?:is|was|were|are)\b)\w+ (?:the|that|this|an?) (?:[\w-]+ ){0,2}?(?P<noun>[\w-]+)", re.I
 )
@@ -63,7 +70,8 @@ _BELONGS = frozenset(  # relatives, and other things that belong to somebody or 
     "anthem author writer director composer president minister king queen leader founder".split()
 )
 _LISTS = re.compile(
-    r"^(?:(?:who|what|which) are|(?:which|what) of|(?:please )?(?:name|list|tell me) (?:all|the|some))\b", re.IGNORECASE
+    r"^(?:(?:who|what|which) are|(?:which|what) of|(?:please )?(?:name|list|tell me|the names of) (?:all|the|some))\b",
+    re.IGNORECASE,
 )
 _SEVERAL = re.compile(
     r"^(?:which|what) (?:[\w-]+ ){0,2}?[a-z]{2,}s(?:,|(?: [\w-]+)? (?:are|were|have|do|did|can|could)\b)"
@@ -74,6 +82,10 @@ _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
 _ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
     r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)(?:[?!.]|$)"
     r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(  # between things that are named
+    r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
     re.IGNORECASE,
 )
 _WHO_DID = re.compile(r"^who (?!(?:is|was|were|are|has|have|had|got|did|does|can|could|else)\b)(?P<verb>\w+)", re.I)
@@ -94,6 +106,9 @@ class Clue:
     told: float
     kind: float
     brief: float
+
+
+TELLS = (*(part.name for part in fields(Clue)), "ahead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +157,7 @@ class Clues:
         Args:
             question, asked: see ``meant``.
         """
-        several = self._speaks_of_several(question) or _ASKS_BEHIND.search(question)
+        several = self._speaks_of_several(question) or _ASKS_BEHIND.search(question) or _CHOICE.search(question)
         described = "" if several else described_in(question)
         words = telling_words(described)
         if len(words) < _LEAST_WORDS:
@@ -150,6 +165,7 @@ class Clues:
         near = self._near(described, words)
         names = [name for records in near.values() for record in records for name in record.names]
         alike = dict(zip(names, self._likeness.similarity(described, names).tolist(), strict=True)) if names else {}
+        been = HAS_BEEN.search(question)
         done_to, did, head = _DOES_TO.match(question), _WHO_DID.match(question), self._kind_spoken_of(described)
         found = []
         for holder, records in near.items():
@@ -167,6 +183,8 @@ class Clues:
             of_it = telling_words(name) if belongs else told
             if head and (belongs or kinds.isdisjoint(head)) and telling_words(head[0]).isdisjoint(of_it):
                 continue  # the *mother of the hero* is no hero
+            if been and telling_words(been["noun"]).isdisjoint(told):
+                continue  # who *had been a general* is no other
             if did and telling_words(did["verb"]).isdisjoint(told):
                 continue  # who *founded* a company did not take it over
             if record.end and not telling_words(name) <= words:
@@ -193,7 +211,7 @@ class Clues:
 
     def _near(self, described: str, words: frozenset[str]) -> dict[str, list[Record]]:
         """Of each thing with a mark that shares words with a description those marks."""
-        end, rank = order_of(described)
+        end, rank = order_of(_NOUN_ENDS.split(described, maxsplit=1)[0])  # a bushranger's *last* stand is no last one
 
         def may_be_meant(record: Record) -> bool:
             return len(record.holders) == 1 and record.rank == rank and record.end in (end, "only")
@@ -217,7 +235,7 @@ class Clues:
         noun = fold(_NOUN_ENDS.split(described, maxsplit=1)[0]).split()[-1:]
         if not noun:
             return ()
-        kinds = names_of_kind(ALSO_CALLED.get(noun[0], noun[0]))
+        kinds = (*names_of_kind(ALSO_CALLED.get(noun[0], noun[0])), noun[0])
         known = any(
             one in self._kg.types or kind_of(self._kg, one) in ("occupation", "kind", "position") for one in kinds
         )
@@ -249,6 +267,8 @@ def described_in(question: str) -> str:
     for place, sentence in enumerate(filter(None, _SENTENCE.split(question.strip()))):
         words = sentence.split()
         telling = [word for word in words if _plain(word) not in _SAYS_NOTHING]
+        if place and _ASKS_ITS_NAME.match(sentence):
+            continue
         if telling and ((place and _ASKS.match(sentence)) or _ASKS_OF_IT.match(sentence)):
             return ""
         while words and _plain(words[0]) in _SAYS_NOTHING:
@@ -262,13 +282,20 @@ def _plain(word: str) -> str:
     return re.sub(r"[^a-z]", "", word.lower())
 
 
+def told_by(clues: Sequence[Clue]) -> NDArray[np.float64]:
+    """What several clues tell, ``(clues, len(TELLS))``: their own parts, and how far the best is ahead of the next."""
+    rows = np.array([astuple(clue) for clue in clues], np.float64).reshape(len(clues), len(fields(Clue)))
+    alike = np.array([clue.likeness + clue.told for clue in clues])
+    second, first = np.sort(np.append(alike, 0.0))[-2:] if len(clues) else (0.0, 0.0)
+    return np.column_stack([rows, np.where(alike == first, first - second, 0.0)])
+
+
 def probabilities(clues: Sequence[Clue]) -> list[float]:
     """That each of several things is meant, where none of them may be."""
     weights = _weights()
-    odds = [sum(weights[name.name] * getattr(clue, name.name) for name in fields(Clue)) for clue in clues]
-    most = max([*odds, weights["none"]])
-    whole = sum(math.exp(one - most) for one in (*odds, weights["none"]))
-    return [math.exp(one - most) / whole for one in odds]
+    odds = np.append(told_by(clues) @ [weights[name] for name in TELLS], weights["none"])
+    likely: list[float] = np.exp(odds - np.logaddexp.reduce(odds))[:-1].tolist()
+    return likely
 
 
 @cache

@@ -7,6 +7,7 @@ is it the answer. Where something is missing, the answer says what, and gives wh
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from kgdemo.answering.operands import (
     operand_of,
 )
 from kgdemo.answering.records import ACHIEVED, says_order
-from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
+from kgdemo.events import Answerability, AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.literals import date_parts
 from kgdemo.kg.path import Path
@@ -126,12 +127,15 @@ class MethodRun:
 
     paths: dict[int, Path] = field(default_factory=dict)
     final: AnswerFinal | None = None
+    doubt: float = -math.inf  # log-odds that the paths do not answer, where that was calibrated
 
     def see(self, event: Event) -> None:
         if isinstance(event, PathFound) and event.constrained and event.path is not None:
             self.paths[event.index] = event.path
         elif isinstance(event, PathVerified) and event.constrained and not event.verdict.faithful:
             self.paths.pop(event.index, None)
+        elif isinstance(event, Answerability):
+            self.doubt = event.log_odds
 
     @property
     def refused(self) -> bool:
@@ -232,9 +236,9 @@ class Computation:
 
     def _of_another_time(self, ran: MethodRun) -> str:
         """What is said where a year of birth or death answers what is not asked: when somebody *ran* a mile."""
-        relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
-        if relation in ("head of state", "head of government") and (said := self._of_another_title(ran.cited[0].end)):
+        if said := self._of_another_title(ran):
             return said
+        relation = ran.cited[0].relations[-1] if ran.cited and not ran.refused else ""
         if relation.endswith(" in year") and _EVERY_YEAR.match(self.plan.asked):
             return "It asks for the day in every year, and the graph holds single dates."
         asked = _WHEN_DID.match(self.plan.asked) and _LIVING.isdisjoint(self.query.content_words)
@@ -242,8 +246,15 @@ class Computation:
             return ""
         return f"The closest that the graph holds is “{spoken(relation)}”, and that is not what is asked."
 
-    def _of_another_title(self, head: str) -> str:
-        """What is said where a head of state is not what the question calls him, or another year is asked about."""
+    def _of_another_title(self, ran: MethodRun) -> str:
+        """What is said where a head of state is not what the question calls him, or another year is asked about.
+
+        The closest path may lead to him and be refused: that he holds another office is the better reason.
+        """
+        closest = next(iter((*ran.cited, *ran.paths.values())), None)
+        if closest is None or closest.relations[-1] not in ("head of state", "head of government"):
+            return ""
+        head = closest.end
         held = [end for label, end in self.kg.neighbours(head, directed=True) if label == "position held"]
         titles = {title for word in fold(self.plan.asked).split() if (title := _TITLES.get(word.removesuffix("s")))}
         own = {title for position in held for word in fold(position).split() if (title := _TITLES.get(word))}

@@ -157,12 +157,13 @@ class Lists(Editions):
             if known is not None:
                 yield from known
                 return
+            other = self._of_another_title(ran)
             yield from (
                 self.place_around()
                 or self.held_where()
                 or self.born_within()
                 or self._whole_group()
-                or unchanged(final)
+                or ((no_answer(other),) if other else unchanged(final))
             )
             return
         done = _WHO_DID.match(self.plan.asked)

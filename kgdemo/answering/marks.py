@@ -31,6 +31,7 @@ from kgdemo.answering.records import (
 )
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
+from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of, singulars
 from kgdemo.query.nested import BEING, WHOLE, descriptions
@@ -65,6 +66,11 @@ _OF_ANOTHER = re.compile(r"(?:the|an?) (?:[\w-]+ )??(?P<noun>[\w-]+) (?:of|in|to
 _BELONGS_TO = re.compile(
     r"(?:the )?(?:\w+ )??(?P<noun>mother|father|parent|son|daughter|wife|husband|widow|brother|sister|mentor|teacher"
     r"|pupil|friend|rival|lover|actor|actress) (?:of|to|who)\b",
+    re.IGNORECASE,
+)
+HAS_BEEN = re.compile(  # who *had also been a five-star general*
+    r"\b(?:have|has|had) (?:also |once |previously |earlier )?been (?:an?|the) (?:[\w-]+ )*?(?P<noun>[\w-]+)"
+    r"(?= (?:in|of|at|for|during|under|before|with)\b|[,.?]|$)",
     re.IGNORECASE,
 )
 _SUCCEEDS = re.compile(
@@ -147,7 +153,9 @@ class Marks:
             asked: of what kind it is, where something else says so.
         """
         found = self.likely(description, asked)
-        if found is None or self._speaks_of_several(description) or _SUCCEEDS.search(description):
+        if found is None or _is_name(self._kg, description):  # *the Second World War* is none of those known for it
+            return None
+        if self._speaks_of_several(description) or _SUCCEEDS.search(description):
             return None  # whoever *came after* somebody is told by who succeeded him
         if set(fold(bare(found.holder)).split()) <= set(fold(description).split()):
             return None  # it is named
@@ -160,6 +168,9 @@ class Marks:
             return None  # who is the *mother of the woman who wrote* it did not write it
         of_kind = bool(asked.types or self.kind_described(description).types)
         known = of_kind or not telling_words(_head_of(description)).isdisjoint(beside)
+        been = HAS_BEEN.search(description)
+        if been and telling_words(been["noun"]).isdisjoint(beside):
+            return None
         done = _WHO_DID.match(description)
         if done and telling_words(done["verb"]).isdisjoint(found.record.every_word):
             return None  # *who built the maze in which a monster lived* is not that monster
@@ -320,6 +331,12 @@ class Marks:
         """What a description names, and the years in it, that do not stand beside a thing in the graph."""
         named = {word for name in _NAME.findall(description) for word in telling_words(name)}
         return frozenset(named - self._words_beside(record))
+
+
+def _is_name(kg: KnowledgeGraph, description: str) -> bool:
+    """Whether a noun phrase is the name of something that is more than what another thing is known for."""
+    names = name_index(kg).called(re.sub(r"^(?:the|an?) |[?!.]+$", "", description, flags=re.IGNORECASE))
+    return any(kind_of(kg, kg.entities[name.entity]) not in ("feat", "event") for name in names)
 
 
 def _head_of(description: str) -> str:

@@ -420,6 +420,10 @@ class SentenceBert:
         batches = [texts[first : first + _AT_ONCE] for first in range(0, len(texts), _AT_ONCE)]
         return IDLE_PROCESSORS.run(lambda: [part for batch in batches for part in self._rows(batch, layers)])
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where each token of a text starts and ends in it, in letters; nowhere, (0, 0), for those put around it."""
+        return list(self._tokenizer.encode(text).offsets)
+
     @torch.inference_mode()
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         means = torch.stack([part.mean(dim=0) for part in self._rows(texts, (-1,))])

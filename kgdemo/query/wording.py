@@ -145,6 +145,7 @@ _LIVE = re.compile(
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_NOW = re.compile(r"\b(?:right now|at the moment|currently|these days|this (?:saturday|sunday|weekend))\b", re.I)
 _TASK = re.compile(
     r"^(?:(?:write|compose|make up|invent|draw|paint|sing|draft|translate|summari[sz]e|tell me an?|recite)(?: me| us)? "
     r"(?:(?:an?|the|this|some) )?(?:\w+ ){0,2}"
@@ -552,7 +553,20 @@ def in_full(text: str, is_name: Callable[[str], bool]) -> str:
         whole, other = f"{found['one']} {found['family']}", f"{found['other']} {found['family']}"
         return f"{whole} {found['word']} {other}" if is_name(whole) and is_name(other) else found[0]
 
-    return _SHARED_NAME.sub(written, text)
+    def with_noun(found: re.Match[str]) -> str:
+        own = [f"{found[end]} {found['noun']}" for end in ("one", "other")]
+        return f"which{found['rest']} {own[0]} or {own[1]}" if all(map(is_name, own)) else found[0]
+
+    text = _MOUNT.sub(lambda found: f"Mount {found[1]}" if is_name(f"Mount {found[1]}") else found[0], text)
+    return _WHICH_OF_NOUN.sub(with_noun, _SHARED_NAME.sub(written, text))
+
+
+_MOUNT = re.compile(r"\bmt\.? ([A-Za-z]+)", re.IGNORECASE)
+_WHICH_OF_NOUN = re.compile(  # *which elephant is bigger, the African or the Asian*
+    r"\bwhich (?P<noun>[a-z]+)(?P<rest>(?:['’]s| is| was| has| lives| runs| weighs)[^,:]*[,:]?)"
+    r" (?:the )?(?P<one>\w+) or (?:the )?(?P<other>\w+)\b",
+    re.IGNORECASE,
+)
 
 
 _OWNS = re.compile(  # *what is saturns biggest moon*
@@ -582,6 +596,16 @@ def with_apostrophes(text: str, is_name: Callable[[str], bool]) -> str:
 def beyond_graphs(text: str) -> str:
     """Why no graph of facts answers a question; empty where one may."""
     return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
+
+
+def says_more(text: str, short: str) -> bool:
+    """Whether a text asks for what no graph holds, *right now*, *in your opinion*, and what is left of it does not.
+
+    What is only known to whoever asks, *am I right?*, may go.
+    """
+    told, left = (_kind_beyond(plain_question(one), one) for one in (text, short))
+    now = bool(_NOW.search(text)) and not _NOW.search(short)
+    return now or (bool(told) and not left and told not in ("personal", "private"))
 
 
 def _kind_beyond(question: str, text: str) -> str:

@@ -91,11 +91,11 @@ def test_weights_are_fitted_to_what_is_meant() -> None:
     random = np.random.default_rng(0)
     given = []
     for place in range(60):
-        rows = random.random((3, 4))
+        rows = random.random((3, 5))
         meant = rows[:, 0] > 0.7
         given.append((rows, meant & (rows[:, 0] == rows[:, 0].max()) if place % 2 else meant & False))
     weights = fit(given)
-    assert weights.shape == (5,)
+    assert weights.shape == (6,)
     assert figures(given).keys() == {"precision", "recall"}
 
 

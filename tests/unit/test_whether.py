@@ -202,11 +202,7 @@ def test_what_lies_came_or_is_beyond_something_else_is_found(
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        pytest.param(
-            "Who was king of the United States in 1850?",
-            "no such office",
-            marks=pytest.mark.xfail(reason="the closest path is doubted before its title is looked at"),
-        ),
+        ("Who was king of the United States in 1850?", "no such office"),
         ("write me a short poem about the river Vistula", "written"),
         ("how many naira is one us dollar right now", "from day to day"),
         ("Which is the largest moon of Venus?", "states none for Venus"),

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import astuple, fields
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +20,10 @@ from scipy.optimize import minimize
 from sklearn.model_selection import KFold
 
 from kgdemo.answering import clues
-from kgdemo.answering.clues import MEANT, Clue, Clues
+from kgdemo.answering.clues import MEANT, TELLS, Clues, told_by
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import bare, fold
+from kgdemo.lab.training.marks import descriptions
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.query.query import understand
 
@@ -35,19 +35,32 @@ logger = logging.getLogger(__name__)
 Example = tuple[NDArray[np.float64], NDArray[np.bool_]]  # a row for each candidate, and whether it is meant
 
 
+def questions() -> list[tuple[str, set[str]]]:
+    """Questions, and the names of what each describes: those of ``clues.jsonl``, and the descriptions of ``marks``."""
+    lines = map(json.loads, QUESTIONS.read_text("utf-8").splitlines())
+    asked = [(one["question"], {name for answer in one["answer"] for name in answer.split("|")}) for one in lines]
+    return asked + [(described, {thing}) for thing, described in descriptions()]
+
+
 def examples() -> list[Example]:
-    """The candidates of each question that has some."""
+    """The candidates of each question that has some; and once more without what it describes.
+
+    What a stranger describes may be missing in the graph: of what is left nothing is meant.
+    """
     kg = open_graph("world")
     known, found = Clues(kg, sentence_embedder()), list[Example]()
-    for line in QUESTIONS.read_text("utf-8").splitlines():
-        question = json.loads(line)
-        asked = understand(question["question"], (), kg).answer_type
-        candidates = known.candidates(question["question"], asked)
-        if candidates:
-            right = {fold(name) for answer in question["answer"] for name in answer.split("|")}
-            names = [{fold(bare(own)) for own in kg.names_of(one.holder)} for one in candidates]
-            rows = np.array([astuple(one.clue) for one in candidates])
-            found.append((rows, np.array([not right.isdisjoint(own) for own in names])))
+    for question, right in questions():
+        candidates = known.candidates(question, understand(question, (), kg).answer_type)
+        if not candidates:
+            continue
+        folded = {fold(bare(name)) for name in right}
+        names = [{fold(bare(own)) for own in kg.names_of(one.holder)} for one in candidates]
+        told = [one.clue for one in candidates]
+        meant = np.array([not folded.isdisjoint(own) for own in names])
+        found.append((told_by(told), meant))
+        if meant.any() and not meant.all():
+            others = [clue for clue, right in zip(told, meant, strict=True) if not right]
+            found.append((told_by(others), meant[~meant]))
     return found
 
 
@@ -63,7 +76,7 @@ def loss(weights: NDArray[np.float64], given: Sequence[Example]) -> float:
 
 def fit(given: Sequence[Example]) -> NDArray[np.float64]:
     """The weights of a clue's parts, and last that of none."""
-    fitted: NDArray[np.float64] = minimize(loss, np.ones(len(fields(Clue)) + 1), args=(given,)).x
+    fitted: NDArray[np.float64] = minimize(loss, np.ones(len(TELLS) + 1), args=(given,)).x
     return fitted
 
 
@@ -84,7 +97,7 @@ def main() -> None:
     """Measure and fit, save the weights and log the figures."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     given = examples()
-    names = [*(field.name for field in fields(Clue)), "none"]
+    names = [*TELLS, "none"]
     weights = {name: round(float(weight), 4) for name, weight in zip(names, fit(given), strict=True)}
     (Path(clues.__file__).parent / "clues.json").write_text(json.dumps(weights, indent=1) + "\n", "utf-8")
     told = ", ".join(f"{name} {value:.3f}" for name, value in figures(given).items())
