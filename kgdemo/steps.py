@@ -267,11 +267,24 @@ class InSteps:
             return "It asks which of two things it is, and what the graph holds here is neither of them."
         if answers and whole.ran.doubt > _DOUBTED and (guessed := self._guessed(whole)):
             return guessed
-        if not answers or any(self._may_be_meant(one, query) for one in answers):
+        if not answers:
             return ""
+        if any(self._may_be_meant(one, query) for one in answers):
+            return self._no_such_kind(query, answers)
         kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
         asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
         return f"It asks for {asked}; what was found, {told}, is of the kind {kinds}."
+
+    def _no_such_kind(self, query: Query, answers: Sequence[str]) -> str:
+        """What is said where a question asks for one of a kind and what was found is unlike all of it: no *cereal*."""
+        noun, kg = query.plan.noun, self.graph.kg
+        if query.answer_type.types or not noun or kg.grows:
+            return ""
+        members = Sets(kg, self.settings.directed).members(noun)
+        alike = {kind_of(kg, one) for one in members}
+        if not members or any(one in members or kind_of(kg, one) in alike for one in answers):
+            return ""
+        return f"What the graph holds here is no {noun}: {listed(list(answers), 3)}."
 
     def _guessed(self, whole: Whole) -> str:
         """What is said where an answer's only topic was hardly more than a guess: of *Olympic* a stadium."""

@@ -299,7 +299,8 @@ class Direct(Computation):
             times: dict[str, list[Path]] = {}
             for edition, relation in product(self.sets.editions(series), relations):
                 for end, path in self.sets.ends(edition, (relation,)).items():
-                    times.setdefault(end, []).append(path)
+                    if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO:  # *countries*, not players
+                        times.setdefault(end, []).append(path)
             least = _TIMES[found["often"].lower()] if found else 0
             most = least if re.search(r"\b(?:exactly|only|just)\b", self.plan.asked) else max(_TIMES.values()) * 100
             often = {end: tuple(paths) for end, paths in times.items() if least <= len(paths) <= most}

@@ -22,7 +22,7 @@ from kgdemo.query.measures import NUMBERS
 
 READ = (3, 6)  # layers of the encoder whose rows are read
 _ROWS, _WIDTH = 768, 64  # of the rows; of the network
-_TALK = 0.9  # mean probability of its pieces from which a word is talk: what is kept does less harm than what is lost
+_TALK = 0.8  # mean probability of its pieces from which a word is talk: what is kept does less harm than what is lost
 _LEAST_WORDS = 2  # of a question, without which everything is left as it is
 _WEIGHTS = Path(__file__).parent / "data" / "talk.safetensors"
 _SO_MANY = re.compile(  # which looks like talk and is not: *exactly two times*

@@ -170,6 +170,28 @@ _MADE_LAST = re.compile(  # *M-Pesa was launched in Kenya in which year?*
 )
 
 
+_MANY = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve)"
+_NAMES_OF = re.compile(  # *titles of the three Lord of the Rings volumes*
+    rf"^(?:(?:give me|list|what are) )?(?:the )?(?:(?:full|first|last|real) )?(?:names|titles) of (?:all )?"
+    rf"(?P<all>(?:the |these |those )?{_MANY} [^?]+?|the [^?]+?s)[?.!]*$",
+    re.IGNORECASE,
+)
+_NAMES_BEHIND = re.compile(  # *founders of Google, names*
+    r"^(?:the )?(?P<all>[^,?]+s\b[^,?]*), "
+    r"(?:(?:all )?(?:their |the )?names?|titles|list(?: them)?|all of them|name them)[?.!]*$",
+    re.IGNORECASE,
+)
+_SO_MANY = re.compile(  # *the three main Axis powers in World War II*
+    rf"^(?:the|all) (?P<many>{_MANY}) (?:(?:main|major|original|famous|different) )?"
+    r"(?P<all>(?!.*\b(?:is|are|was|were|who|which|that|did|does|has|have)\b)[^,?]*s\b[^,?]*)[?.!]*$",
+    re.IGNORECASE,
+)
+_STANDS_THERE = re.compile(
+    r"^(?P<many>how many [\w-]+) (?:stand|sit|lie|hang|exist|can be found|are found) (?P<where>around|at|in|on|near) ",
+    re.I,
+)
+
+
 def in_usual_order(question: str) -> str:
     """A question that states something before it asks for what is left open, as one that asks at once.
 
@@ -187,6 +209,11 @@ def in_usual_order(question: str) -> str:
         return f"{done['what']} {done['did']} {_nth(done)}?"
     if ranked := _NTH_BY.match(question):
         return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
+    if named := _NAMES_OF.match(question) or _NAMES_BEHIND.match(question):
+        return f"what are {re.sub('^(?!the |these |those )', 'the ', named['all'])}?"
+    if some := _SO_MANY.match(question):
+        return f"what are the {some['many']} {some['all']}?"
+    question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
     if two := _BETWEEN_FIRST.match(question):
         return f"{two['what']}, {two['x']} or {two['y']}?"
     if others := _MADE_WITH.match(question):
