@@ -32,7 +32,7 @@ from kgdemo.facts import Facts
 from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
-from kgdemo.kg.labels import fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
@@ -312,13 +312,26 @@ def _as_asked(query: Query, run: Iterator[Event], kg: KnowledgeGraph) -> Iterato
             yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
             name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
             why = not_so_many(query.plan.asked, event.answers)
+            if stranger := _made_by_whom(query, kg):
+                why = f"The graph knows nobody by the name of “{stranger}”."
             why = why or (f"{event.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")
             if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
                 why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
         yield no_answer(why) if why else event
 
 
-_BESIDES = re.compile(r"\b(?:besides|apart from|other than|together with|along with|as well as) (?P<name>[^,?]+)", re.I)
+_MADE_BY = re.compile(r"\bby (?:the )?(?P<name>[A-Z][\w'’-]+ (?:(?:and|of|the|[A-Z][\w'’-]+) ?)+)\?*$")
+
+
+def _made_by_whom(query: Query, kg: KnowledgeGraph) -> str:
+    """The name at the end of a question, *an album by …*, of which no topic has a word; empty where there is none."""
+    found = _MADE_BY.search(query.text)
+    words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set()
+    known = {word for topic in query.topics for name in kg.names_of(topic) for word in fold(name).split()}
+    return found["name"] if found and words.isdisjoint(known) else ""
+
+
+_BESIDES = re.compile(r"\b(?:besides|apart from|other than|together with|along with) (?P<name>[^,?]+)", re.I)
 
 
 def _but_those_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:

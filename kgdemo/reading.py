@@ -352,6 +352,8 @@ def _spelled(question: str, linked: EntitiesLinked, graph: OpenedGraph) -> str:
 def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
     """Whether an English word is to stay: *arrow*, but not what is near a word of relations, *borne* for *born*.
 
+    One that has a letter more or less than a word of questions was hardly meant as that: *bits* for *its*.
+
     A word of which that one is another form is typed as it is meant: *register* for *registered*, *periodic* for
     *period*.
     """
@@ -361,7 +363,8 @@ def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
         return better.startswith(word) or (word.startswith(better) and len(word) > len(better) + 1)
 
     return lambda word, better: (
-        word in frequent_words() or (_is_english(word) and (better not in asking or is_form_of(word, better)))
+        word in frequent_words()
+        or (_is_english(word) and (better not in asking or is_form_of(word, better) or len(word) != len(better)))
     )
 
 

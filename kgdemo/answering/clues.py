@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.answering.marks import ALSO_CALLED, HAS_BEEN
+from kgdemo.answering.marks import ALSO_CALLED, HAS_BEEN, is_foreign
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.answering.properties import SAYS_WHAT_IT_IS
 from kgdemo.answering.records import Record, order_of, records_of, telling_words
@@ -170,6 +170,8 @@ class Clues:
         found = []
         for holder, records in near.items():
             kinds = self._kinds(holder)
+            if is_foreign(self._kg, holder, described):
+                continue  # no American is an *Irish playwright*
             named = telling_words(bare(holder))
             if fits(asked, kind_of(self._kg, holder)) is Fit.NO and not is_of_kind(self._kg, holder, asked.types):
                 continue

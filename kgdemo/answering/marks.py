@@ -32,6 +32,7 @@ from kgdemo.answering.records import (
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.linking.names import name_index
+from kgdemo.linking.words import demonyms
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of, singulars
 from kgdemo.query.nested import BEING, WHOLE, descriptions
@@ -154,6 +155,8 @@ class Marks:
         """
         found = self.likely(description, asked)
         if found is None or _is_name(self._kg, description):  # *the Second World War* is none of those known for it
+            return None
+        if is_foreign(self._kg, found.holder, description):
             return None
         if self._speaks_of_several(description) or _SUCCEEDS.search(description):
             return None  # whoever *came after* somebody is told by who succeeded him
@@ -331,6 +334,20 @@ class Marks:
         """What a description names, and the years in it, that do not stand beside a thing in the graph."""
         named = {word for name in _NAME.findall(description) for word in telling_words(name)}
         return frozenset(named - self._words_beside(record))
+
+
+@cache
+def _nations() -> dict[str, str]:
+    """The adjective of each place, *irish*, and the place."""
+    return {word.lower(): places[0] for places, words in demonyms() for word in words}
+
+
+def is_foreign(kg: KnowledgeGraph, holder: str, text: str) -> bool:
+    """Whether somebody is a citizen of other countries than a text says: no American is an *Irish playwright*."""
+    said = {place for word in re.findall(r"\w+", text.lower()) if (place := _nations().get(word))}
+    countries = [end for label, end in kg.neighbours(holder, directed=True) if label == "citizen of"] if said else []
+    own = {name for country in countries for name in kg.names_of(country)} & set(_nations().values())
+    return bool(own) and own.isdisjoint(said)
 
 
 def _is_name(kg: KnowledgeGraph, description: str) -> bool:

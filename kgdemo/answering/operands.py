@@ -324,11 +324,14 @@ def _singulars(word: str) -> tuple[str, ...]:
     return (_IRREGULAR[word], word) if word in _IRREGULAR else singulars(word)
 
 
+_NO_SUCH_KIND = ("dwarf planet",)  # whose last word says what it is not
+
+
 def is_of_kind(kg: KnowledgeGraph, entity: str, kinds: Collection[str]) -> bool:
     """Whether an entity's type, its occupation, the bracket behind its name or a word of the name says so."""
     known = kg.info.get(entity)
-    if known and known.type in kinds:
-        return True
+    if known and (known.type in kinds or known.type in _NO_SUCH_KIND):
+        return known.type in kinds
     name, bracket = _name_and_bracket(entity)
     if bracket in kinds or any(name.endswith(f" {kind}") or (" " in kind and kind in name) for kind in kinds):
         return True

@@ -167,7 +167,7 @@ class Orders(Computation):
 
     def _fitting(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path]:
         """The ends of a kind, or of that name: of what was won the *World Cups*."""
-        own = {end: path for end, path in ends.items() if end not in self.query.topics}
+        own = {end: path for end, path in ends.items() if end != path.entities[0]}
         fitting = self.sets.of_noun(own, noun)
         return own if fitting is None else fitting
 

@@ -133,6 +133,17 @@ _AFTER_DONE_FIRST = re.compile(  # *Armstrong walked on the Moon first, who was 
     r"(?:and |so |then )?"
     rf"(?P<what>who|which (?P<noun>\w+)) (?:is|was|comes?|came|did it|went) (?:the )?{_NEXT}\b[^?]*[?.!]*$"
 )
+_WAS_DEBUT = re.compile(  # *Pablo Honey was Radiohead's debut. What was their second album?*
+    r"^[A-Z][^,.;:?]*? (?:is|was) (?P<whose>[A-Z][^,.;:?]*?['’]s) (?:debut|first)\b[^,.;:?]*[,.;:–-]+ *"
+    r"(?P<asks>(?i:what|which|who)) (?:is|was) (?:his|her|their|its|the) "
+    r"(?P<nth>second|third|fourth|next) (?P<noun>\w+)[?.!]*$"
+)
+_HAD_FIRST = re.compile(  # *Athens had the first modern Olympics. What city got the second?*
+    r"^(?:if |as |since )?[A-Z][\w'’. -]*? (?P<did>had|hosted|held|got|won|staged|ran) the (?:very )?first "
+    rf"(?P<what>[^,.;:?]+)[,.;:–-]+ *(?:and |so |then |but )?(?P<who>who|(?:which|what) \w+) "
+    rf"(?:had|hosted|held|got|won|staged|ran|did) (?:the )?{_NEXT}\b[^?]*[?.!]*$",
+    re.IGNORECASE,
+)
 _DONE_AGAIN = re.compile(  # *Uruguay won the World Cup first. Which country was the second to win it?*
     r"^(?:if |as |since )?[A-Z][\w'’. -]*? [a-z]+ (?P<what>[^,.;:?]+?) first[,.;:–-]+ *(?:and |so |then |but )?"
     r"(?P<asks>(?:who|which \w+) was (?:the )?(?:second|third|next) (?:one )?to \w+) it[?.!]*$",
@@ -203,6 +214,11 @@ def in_usual_order(question: str) -> str:
         if nth["est"].lower() == "first":
             return f"{nth['what']}{' ' + nth['noun'] if nth['noun'] else ''} was the {_nth(nth)}{rest}?"
         return f"what is the {_nth(nth)} {nth['est'].lower()}{rest}?"
+    if debut := _WAS_DEBUT.match(question):
+        return f"{debut['asks']} was {debut['whose']} {_nth(debut)} {debut['noun']}?"
+    if had := _HAD_FIRST.match(question):
+        did = "hosted" if had["did"].lower() in ("had", "held", "got", "staged") else had["did"]
+        return f"{had['who']} {did} the {_nth(had)} {had['what']}?"
     if again := _DONE_AGAIN.match(question):
         return f"{again['asks']} {again['what']}?"
     if done := _AFTER_DONE_FIRST.match(question):

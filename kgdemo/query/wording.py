@@ -119,7 +119,8 @@ _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
     r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
-    r"|at present|in the end|in all|in total|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
+    r"|at present|in the end|in all|in total"
+    r"|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
     r"|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
     r"(?:[\s?!]|(?<=[a-z])\.)*$",
