@@ -41,7 +41,6 @@ from kgdemo.query.wording import (
     says_more,
     unknown_words,
     with_apostrophes,
-    without_remarks,
     without_slips,
 )
 
@@ -130,7 +129,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         UserError: the graph has no such entity.
     """
     question, typed = " ".join(question.split()), True
-    if (asked := in_usual_order(_without_talk(without_remarks(question), graph))) != question:
+    if (asked := in_usual_order(_without_talk(question, graph))) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:
 

@@ -116,7 +116,8 @@ def plan_of(text: str) -> Plan:
         reason = f"The graph states such values whole, so I cannot answer for “{said}”. Ask without it."
         return Plan(Form.UNANSWERABLE, reason=reason, asked=asked)
     if initial and plan.form is not Form.COUNT:
-        plan = _all_called(question)
+        every = _all_called(question)
+        plan, initial = (every, initial) if every.noun else (plan, "")  # of no kind: a description that hints at a name
     unit = unit if plan.form is Form.VALUE else plan.unit
     return replace(plan, asked=asked, initial=initial, century=century is not None, unit=unit)
 

@@ -22,11 +22,11 @@ from kgdemo.query.measures import NUMBERS
 
 READ = (3, 6)  # layers of the encoder whose rows are read
 _ROWS, _WIDTH = 768, 64  # of the rows; of the network
-_TALK = 0.8  # mean probability of its pieces from which a word is talk: what is kept does less harm than what is lost
+_TALK, _BESIDE = 0.8, 0.5  # probability from which a word is talk; and from which it goes with one beside it
 _LEAST_WORDS = 2  # of a question, without which everything is left as it is
 _WEIGHTS = Path(__file__).parent / "data" / "talk.safetensors"
-_SO_MANY = re.compile(  # which looks like talk and is not: *exactly two times*
-    rf"\b(?:exactly|precisely|only|just|at least|at most) (?:\d+|{'|'.join(NUMBERS)}|once|twice)(?: times)?\b",
+_NO_TALK = re.compile(  # which looks like talk and is not: *exactly two times*, *and tell me the longer one*
+    rf"\b(?:tell|show|give) me (?:the|which)(?: one)?(?: is)?(?: the)? \w+er\b(?: one)?|\b(?:exactly|precisely|only|just|at least|at most) (?:\d+|{'|'.join(NUMBERS)}|once|twice)(?: times)?\b",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"[.!?](?:\s|$)")  # of a sentence
@@ -66,11 +66,16 @@ def without_talk(text: str, names: Collection[str] = ()) -> str:
         names: what is left in it whatever is said around it.
     """
     named = [found.span() for name in names for found in re.finditer(re.escape(name), text)]
-    named += [found.span() for found in _SO_MANY.finditer(text)]
+    named += [found.span() for found in _NO_TALK.finditer(text)]
+    words = talk(text)
+    goes = [likely >= _TALK for _, _, likely in words]
+    for way in (range(1, len(words)), range(len(words) - 2, -1, -1)):
+        for place in way:
+            goes[place] |= words[place][2] >= _BESIDE and goes[place - way.step]
     kept = [
         (start, end)
-        for start, end, likely in talk(text)
-        if likely < _TALK or any(first <= start and end <= last for first, last in named)
+        for (start, end, _), gone in zip(words, goes, strict=True)
+        if not gone or any(first <= start and end <= last for first, last in named)
     ]
     if len(kept) < _LEAST_WORDS or len(kept) == len(_WORD.findall(text)):
         return text

@@ -245,6 +245,7 @@ def in_usual_order(question: str) -> str:
         if re.search(r"[^s]s$", verb):
             return f"which {last['noun']} does {last['x']} {verb[:-1]}{by}?"
         return f"which {last['noun']} {last['x']} {verb}{by}?"
+    question = re.sub(r"^that (?=[A-Z].*\?$)", "", question)
     if _CLAIMS.match(question) and not _ASKS_AT_ALL.search(question):
         return f"{question.rstrip('?')}, right?"
     return question

@@ -18,33 +18,6 @@ from kgdemo.query.measures import NUMBERS
 
 _LATIN = 0x24F  # the last letter of the Latin alphabets' code points
 
-_POLITE = re.compile(
-    r"""^(?:
-      (?:hi|hiya|hello|hey|ok|okay|so|well|please|excuse\ me|good\ (?:morning|day|evening))\b [\s,.!]*
-    | (?:hang\ on|wait|listen|hmm+|um+|homework(?:\ question|\ help)?)\b [\s,.!:]+
-    | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?
-      (?:tell|say\ to|explain\ to|give|show|remind)\ (?:me|us)\b [\s,:]*
-    | (?:would|do)\ you\ mind\ (?:telling|reminding)\ (?:me|us)\b [\s,:]*
-    | (?:would|could)\ you\ be\ so\ (?:kind|good)\ (?:as\ to|and)\ (?:tell|remind|show)\ (?:me|us)\b [\s,:]*
-    | (?:i(?:'m|\ am)\ )?(?:so\ |very\ )?sorry\ (?:to|for)\ (?:bother|disturb|trouble|ask)\w*(?:\ you)?\b [\s,.!:]*
-    | (?:please\ )?(?:tell|give|remind|show)\ (?:me|us)\b [\s,:]*
-    | (?:do|does)\ (?:you|anyone|anybody)\ (?:happen\ to\ )?know\b [\s,:]*
-    | (?:can|could|would|will)\ you\ (?:please\ |kindly\ )?(?=(?:name|list|count|compare)\b)
-    | i(?:'d|\ would)\ be\ (?:very\ |so\ |most\ )?(?:grateful|glad|happy|thankful|obliged)\ if\ (?=(?:you|someone)\b)
-    | (?:someone|you)\ (?:can|could|would)\ (?:tell|give|show)\ me\b [\s,:]*
-    | i(?:'d|\ would)?\ (?:really\ )?(?:like|love|want|need|wonder|was\ wondering|am\ wondering)\b
-      (?:\ to\ know|\ to\ find\ out|\ to\ ask)? [\s,:]*
-    | (?:i'm|i\ am)\ (?:curious|wondering|trying\ to\ find\ out|interested\ in)\b [\s,:]*
-    | (?:i'm\ |i\ am\ |we're\ |we\ are\ )?(?:looking|searching)\ for\b [\s,:]*
-    | (?:i'm\ |i\ am\ )?trying\ to\ (?:rem(?:em)?ber|recall|think\ of|work\ out)\ (?=(?:the|what|which|who)\b)
-    | (?:botanically|biologically|strictly|technically|historically|generally|scientifically)(?:\ speaking)?,\ (?=\w)
-    | according\ to\ (?:\w+\ ){1,3}?\w+,\ (?=(?:what|which|who|where|when|how|is|was|are|were)\b)
-    | (?:exactly|roughly|approximately)\b [\s,]*(?=(?:how|what|when)\b)
-    | for\ (?:the|my|our|this)\ (?:\w+\ ){0,3}?(?:round|quiz|class|lesson|project|homework|club)[:,]\ (?=\w)
-    | (?:my|a|one|another|quick)\ question(?:\ is)?\b [\s,:]*
-    )+""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop may stand in a name
     r"(?:^|(?<=[.!?:;])\s+|,\s+(?:but|so)\s+"
     r"|^(?!(?:if (?:you|we|i) (?:put|compare|weigh|place|set)|in|on"
@@ -53,26 +26,6 @@ _ASKING_SENTENCE = re.compile(  # "…, so here goes: what is …?"; a full stop
     r"|\b(?:tell|telling|remind|reminding|inform|enlighten|show) (?:me|us)(?: about)?,?\s+)"
     r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by|during)\s+)?"
     r"(?:whats?|whos?|whose|whom|which|wheres?|when|how|is|are|was|were|did|does|do|name|list)\b[^?!]*\?)",
-    re.IGNORECASE,
-)
-# *we were wondering over coffee which country …*, without a question mark
-_WONDERED = re.compile(
-    r"\b(?:(?:wonder(?:ed|ing)?|curious|asking (?:myself|ourselves)|find out|remember|to know)"
-    r"(?: (?!the\b|of\b|an?\b)\w+){0,7}?"
-    r"|(?:tell|telling|remind|reminding|show) (?:me|us)(?: about)?),? "
-    r"(?P<asked>(?:(?:in|at|on|of|for|from|to|by) )?(?:whether|what|who|whose|whom|which|where|when"
-    r"|how (?:many|much|old|long|far|high|tall|big|large|deep|fast|heavy))\b[^?!]*)",
-    re.IGNORECASE,
-)
-_REQUESTED = re.compile(  # *delighted if you could suggest some composers who …*
-    r"\b(?:could|can|would|will) (?:you )?(?:please |kindly |perhaps )?(?:suggest|recommend|name|list)(?: me| us)? "
-    r"(?P<asked>[^?!]+)",
-    re.IGNORECASE,
-)
-_COURTESY_BEHIND = re.compile(  # a sentence behind the question that only asks for an answer to it
-    r"(?<=[.?!])\s+(?:(?:would|do) you mind[^.?!]*|(?:can|could|would) (?:you|anyone|anybody|someone) "
-    r"(?:please |kindly )?(?:tell|help|enlighten) (?:me|us)(?: out| please| with (?:it|this|that))*"
-    r"|(?:many )?thanks[^.?!]*|thank you[^.?!]*|any ideas?|please help)[.?!]*$",
     re.IGNORECASE,
 )
 _BEHIND_A_DASH = re.compile(  # *we are off to Zurich - what money do they use in Switzerland?*
@@ -96,11 +49,6 @@ _CLAIMED = re.compile(  # *my brother says that … Is that true?*
 _OFFERS_TWO = re.compile(
     r"^(?:\S+ ){1,8}(?:or|vs\.?|versus) .{1,60}[:,;–-]\s*$", re.IGNORECASE
 )  # *Bach or Verdi: who …*
-_SAID_BEHIND = re.compile(
-    r",\s+(?:i\s+(?:know|think|mean|guess|believe|forgot|forget|need)\b[^?]*"
-    r"|(?:does|do)\s+(?:anyone|anybody|someone|somebody)\s+know)[?.! ]*$",
-    re.IGNORECASE,
-)
 _IN_A_MYTH = re.compile(  # whether it is so *in Norse mythology*: it is asked of the gods that are named
     r"^in (?:the )?(?:real )?(?:[\w-]+ )?(?:mythology|myths?|legends?|folklore)(?:, not [^,]+)?,? "
     r"(?=(?:is|are|was|were|did|does|do|has|have)\b|what (?:is|was|are|were) (?-i:[A-Z])[\w' -]+'s )",
@@ -111,10 +59,6 @@ _OF_A_MYTH = re.compile(
     r"(?P<asked>(?:who|what|which \w+) (?:is|was|are|were) the) (?P<god>gods?|goddess(?:es)?)\b",
     re.IGNORECASE,
 )
-_ADVERBS = re.compile(
-    r"\b(?:actually|obviously|officially|so far|(?:exactly|precisely)(?! (?:two|three|twice))) (?=\w)", re.IGNORECASE
-)
-_DOUBT_BEHIND = re.compile(r",? or (?:am i|do i|have i|is it the other|did i|are you)\b[^?]*", re.IGNORECASE)
 _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
     r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
@@ -237,11 +181,13 @@ _CALLED_BEHIND = re.compile(  # *the deepest lake, how is it called*
 
 
 def plain_question(text: str) -> str:
-    """A question without greetings, politeness and what stands around it; of several sentences the one that asks."""
-    text = whole = re.sub(r"\bu\b(?= \w)", "you", " ".join(text.split()))
-    text = _WHICH_ONES.sub(r"which \g<x> \g<y>", text)
-    text = _CALLED_BEHIND.sub(r"what is \g<x>", _IN_A_MYTH.sub("", _DOUBT_BEHIND.sub("", text)))
-    text = _ADVERBS.sub("", _SAID_BEHIND.sub("", _COURTESY_BEHIND.sub("", text)))
+    """A question without what stands before and behind it; of several sentences the one that asks.
+
+    Args:
+        text: what was typed, without its talk (``talk``).
+    """
+    whole = " ".join(text.split())
+    text = _CALLED_BEHIND.sub(r"what is \g<x>", _IN_A_MYTH.sub("", _WHICH_ONES.sub(r"which \g<x> \g<y>", whole)))
     behind = _BEHIND_A_DASH.match(text)
     if behind and re.search(r" [A-Z]", behind["asked"]) and not _REFERS_BACK.search(behind["asked"]):
         text = behind["asked"]
@@ -251,38 +197,10 @@ def plain_question(text: str) -> str:
         text = f"{claimed['said']} right?"
     elif asking and not _OFFERS_TWO.search(text[: asking[-1].start("asked")]):
         text = asking[-1]["asked"]
-    elif wondered := _WONDERED.search(text):
-        text = wondered["asked"]
-    elif requested := _REQUESTED.search(text):
-        text = f"name {requested['asked']}"
-    for _ in range(3):  # "Hello! Could you tell me, please, …"
-        text = _POLITE.sub("", text).lstrip(" ,.:;!")
     text = _AT_THE_END.sub("", text) or text or whole
     for pattern, better in _SAID_AT_EASE:
         text = pattern.sub(better, text)
     return text
-
-
-_REMARK_BEHIND = re.compile(r"^(?P<asked>[^?]+\?)+\s+(?P<remark>[^?]*[^?\s])\s*$")
-_CHAT_BEHIND = re.compile(
-    r"(?:[\s,.!]*\b(?:lol|omg|haha\w*|hehe\w*|btw|xd|lmao)\b|[^\w\s?!.'’\"”)\]+#%°-])+\s*$", re.IGNORECASE
-)
-_ASKS_ON = re.compile(
-    r"^(?:and|or|also|i mean|what|who|which|when|where|how|name|list|please|the|a|an)\b", re.IGNORECASE
-)
-_WORDS_OF_A_QUESTION = 4
-
-
-def without_remarks(text: str) -> str:
-    """A question without a remark behind its mark, *saw it at the museum today*, and without *lol* at its end.
-
-    What only a remark names is kept: the question before it has to say what it is about.
-    """
-    text = _CHAT_BEHIND.sub("", text) or text
-    found = _REMARK_BEHIND.match(text)
-    if found is None or _ASKS_ON.match(found["remark"]) or _REFERS_BACK.search(found["asked"]):
-        return text
-    return found["asked"] if len(found["asked"].split()) >= _WORDS_OF_A_QUESTION else text
 
 
 _IN_FEWER_WORDS = (

@@ -15,7 +15,8 @@ from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.clauses import Clause, clauses_of, of_place
 from kgdemo.query.sentences import referring
-from kgdemo.query.wording import plain_question, without_remarks
+from kgdemo.query.talk import without_talk
+from kgdemo.query.wording import plain_question
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -216,4 +217,4 @@ def test_what_nothing_says_is_refused(pipeline: Pipeline, question: str) -> None
     ],
 )
 def test_a_remark_behind_a_question_is_left_out(typed: str, asked: str) -> None:
-    assert without_remarks(typed) == asked
+    assert without_talk(typed) == asked

@@ -13,7 +13,8 @@ from kgdemo.query.measures import bound_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.query import vocabulary_of
-from kgdemo.query.word_order import asked_first
+from kgdemo.query.talk import without_talk
+from kgdemo.query.word_order import asked_first, in_usual_order
 from kgdemo.query.wording import beyond_graphs, corrected, plain_question, without_slips
 
 PLANS = [
@@ -303,7 +304,7 @@ PLANS = [
         ("what is the second Dune book to be published", "what is the second Dune book"),
         ("when did the Lusitania sunk", "when did the Lusitania sink"),
         ("Skype is owned by Microsoft, right?", "is Skype owned by Microsoft"),
-        ("Oslo is in Norway, isn't it?", "is Oslo in Norway"),
+        ("Oslo is in Norway, isn't it?", "Oslo is in Norway, right"),
         ("Goethe had how many sisters", "how many sisters did Goethe have"),
         ("an ant has how many legs?", "how many legs does an ant have"),
         ("Oslo is the capital of which country?", "of which country is Oslo the capital"),
@@ -390,7 +391,7 @@ def test_a_question_is_put_into_the_gap_that_another_one_leaves(text):
 @pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])
 def test_a_question_is_taken_apart(text, plan):
     assert plan_of(text) == plan
-    assert plan_of(f"Hello! Could you please tell me: {text}").form is plan.form
+    assert plan_of(without_talk(f"Hello! Could you please tell me: {text}")).form is plan.form
 
 
 @pytest.mark.parametrize(
@@ -445,15 +446,15 @@ def test_a_graph_may_answer_what_only_sounds_like_more(text):
         ),
         (
             "I would be delighted if you could suggest some composers who lived in Bonn.",
-            "name some composers who lived in Bonn",
+            "some composers who lived in Bonn",
         ),
-        ("My brother claims that Oslo is in Norway. Is that true?", "Oslo is in Norway right"),
+        ("My brother claims that Oslo is in Norway. Is that true?", "is Oslo in Norway"),
         (
             "theres this film with a boy left alone at home, whats it called",
             "what is the film with a boy left alone at home",
         ),
         ("who's that guy who pushes a rock uphill", "who is the guy who pushes a rock uphill"),
-        ("Could you give me the names of all six wives of Henry?", "name the six wives of Henry"),
+        ("Could you give me the names of all six wives of Henry?", "what are the six wives of Henry"),
         ("How many lines should a limerick have?", "How many lines does a limerick have"),
         ("How far is the moon from the Earth, on average?", "How far is the moon from the Earth"),
         ("whats a young hare called again? it has gone from my head", "whats a young hare called"),
@@ -465,7 +466,7 @@ def test_a_graph_may_answer_what_only_sounds_like_more(text):
     ],
 )
 def test_the_question_is_found_among_polite_words(text, asked):
-    assert plain_question(text) == asked
+    assert plain_question(in_usual_order(without_talk(text))) == asked
 
 
 def test_what_changes_is_not_told_by_what_stands_before_the_question():
@@ -481,7 +482,8 @@ def test_a_century_is_a_hundred_years(century):
 
 def test_the_question_is_found_in_a_long_text():
     story = "I was in Vienna last year with my whole family and we saw so many beautiful old houses there. " * 3
-    assert plain_question(f"{story}Who designed the Karlskirche? Thank you!") == "Who designed the Karlskirche"
+    asked = plain_question(without_talk(f"{story}Who designed the Karlskirche? Thank you!"))
+    assert asked == "Who designed the Karlskirche"
 
 
 @given(st.text(max_size=300))
