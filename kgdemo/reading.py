@@ -37,6 +37,8 @@ from kgdemo.query.wording import (
     in_fewer_words,
     in_full,
     in_plain_verbs,
+    in_roman,
+    in_whole_words,
     plain_question,
     says_more,
     unknown_words,
@@ -129,14 +131,14 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
         UserError: the graph has no such entity.
     """
     question, typed = " ".join(question.split()), True
-    if (asked := in_usual_order(_without_talk(question, graph))) != question:
+    if (asked := in_usual_order(_without_talk(in_whole_words(question), graph))) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:
 
         def is_name(text: str) -> bool:
             return bool(name_index(graph.kg).called(text))
 
-        whole = in_full(with_apostrophes(question, is_name), is_name)
+        whole = in_full(with_apostrophes(in_roman(question, is_name), is_name), is_name)
         question = in_fewer_words(whole, is_name)
         typed &= question == whole
     question = in_plain_verbs(referring(question))

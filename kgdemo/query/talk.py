@@ -26,7 +26,9 @@ _TALK, _BESIDE = 0.8, 0.5  # probability from which a word is talk; and from whi
 _LEAST_WORDS = 2  # of a question, without which everything is left as it is
 _WEIGHTS = Path(__file__).parent / "data" / "talk.safetensors"
 _NO_TALK = re.compile(  # which looks like talk and is not: *exactly two times*, *and tell me the longer one*
-    rf"\b(?:tell|show|give) me (?:the|which)(?: one)?(?: is)?(?: the)? \w+er\b(?: one)?|\b(?:exactly|precisely|only|just|at least|at most) (?:\d+|{'|'.join(NUMBERS)}|once|twice)(?: times)?\b",
+    rf"\b(?:exactly|precisely|only|just|at least|at most) (?:\d+|{'|'.join(NUMBERS)}|once|twice)(?: times)?\b"
+    r"|\b(?:\w+er|more|less|first),? (?:the )?[^,?.]{2,40}? or [^,?.]{2,40}"
+    r"|\band (?:tell|show|give) me (?:the|which)(?: one)?(?: is)?(?: the)? \w+er\b(?: one)?",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"[.!?](?:\s|$)")  # of a sentence

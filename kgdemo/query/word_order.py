@@ -154,6 +154,12 @@ _NTH_BY = re.compile(  # *which mountain comes second for height*
     rf"(?:for|in|by|in terms of) (?P<by>{'|'.join(_MEASURES)})(?P<rest>[^?]*)[?.!]*$",
     re.IGNORECASE,
 )
+_MANY = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve)"
+_WHAT_IS_MORE = re.compile(  # *whats bigger canada or china*
+    r"^what(?:['’]?s| is| was) (?P<more>(?:more|less) \w+|\w+er),? (?P<x>[^,?]+?) or (?P<y>[^,?]+?)[?.!]*$",
+    re.IGNORECASE,
+)
+_ALL_NAMES = re.compile(rf"^(?:all )?(?:the )?(?P<all>(?:{_MANY}|\d\d?) [^,?]+?s)['’]? names[?.!]*$", re.IGNORECASE)
 _BETWEEN_FIRST = re.compile(  # *between Venus and Mars, which is nearer the Sun?*
     r"^(?:between|out of|of) (?P<x>[^,?]+?) (?:and|or) (?P<y>[^,?]+?),? "
     r"(?P<what>(?:which|who)\b(?: one)?[^?,]*)[?.!]*$",
@@ -181,7 +187,6 @@ _MADE_LAST = re.compile(  # *M-Pesa was launched in Kenya in which year?*
 )
 
 
-_MANY = r"(?:two|three|four|five|six|seven|eight|nine|ten|twelve)"
 _NAMES_OF = re.compile(  # *titles of the three Lord of the Rings volumes*
     rf"^(?:(?:give me|list|what are) )?(?:the )?(?:(?:full|first|last|real) )?(?:names|titles) of (?:all )?"
     rf"(?P<all>(?:the |these |those )?{_MANY} [^?]+?|the [^?]+?s)[?.!]*$",
@@ -225,11 +230,13 @@ def in_usual_order(question: str) -> str:
         return f"{done['what']} {done['did']} {_nth(done)}?"
     if ranked := _NTH_BY.match(question):
         return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
-    if named := _NAMES_OF.match(question) or _NAMES_BEHIND.match(question):
+    if named := _NAMES_OF.match(question) or _NAMES_BEHIND.match(question) or _ALL_NAMES.match(question):
         return f"what are {re.sub('^(?!the |these |those )', 'the ', named['all'])}?"
     if some := _SO_MANY.match(question):
         return f"what are the {some['many']} {some['all']}?"
     question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
+    if more := _WHAT_IS_MORE.match(question):
+        return f"which is {more['more']}, {more['x']} or {more['y']}?"
     if two := _BETWEEN_FIRST.match(question):
         return f"{two['what']}, {two['x']} or {two['y']}?"
     if others := _MADE_WITH.match(question):

@@ -460,6 +460,39 @@ def in_plain_verbs(text: str) -> str:
 _SHARED_NAME = re.compile(r"\b(?P<one>[^\W\d_]+) (?P<word>and|or) (?P<other>[^\W\d_]+) (?P<family>[^\W\d_]+)\b")
 
 
+_TEXT_SPEAK = {
+    "n": "and", "u": "you", "r": "are", "ur": "your", "wot": "what", "wat": "what", "wiv": "with", "thru": "through",
+    "b4": "before", "yr": "year", "yrs": "years", "temp": "temperature", "abt": "about", "coz": "because",
+}  # fmt: skip
+_SHORT_WORD = re.compile(rf"(?<=[a-z?] )(?:{'|'.join(_TEXT_SPEAK)})(?= [a-z])|^(?:{'|'.join(_TEXT_SPEAK)})(?= [a-z])")
+
+
+def in_whole_words(text: str) -> str:
+    """A question with the words of text messages written out, *wot did woody n buzz do b4*; not the symbol *N*."""
+    text = re.sub(r"\b(what|who|where|when|how)s (?=[a-z])", r"\1 is ", text, flags=re.IGNORECASE)
+    return _SHORT_WORD.sub(lambda found: _TEXT_SPEAK[found[0]], text)
+
+
+_NUMBERED_NAME = re.compile(r"\b(?P<name>[^\W\d_]+) (?:the )?(?P<number>\d\d?)(?:st|nd|rd|th)(?P<own>['’]?s)?\b", re.I)
+_ROMAN = ("", *"I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI XXII XXIII".split())
+
+
+def in_roman(text: str, is_name: Callable[[str], bool]) -> str:
+    """A question with the numbers of kings and popes as names have them: *louis 16ths wife*.
+
+    Args:
+        text: the question.
+        is_name: whether a text is an entity's name.
+    """
+
+    def written(found: re.Match[str]) -> str:
+        number = int(found["number"])
+        whole = f"{found['name'].capitalize()} {_ROMAN[number]}" if number < len(_ROMAN) else ""
+        return f"{whole}{chr(39) + 's' if found['own'] else ''}" if whole and is_name(whole) else found[0]
+
+    return _NUMBERED_NAME.sub(written, text)
+
+
 def in_full(text: str, is_name: Callable[[str], bool]) -> str:
     """A question with the first of two names that share their last word written out: *Venus and Serena Williams*.
 
