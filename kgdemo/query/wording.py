@@ -1,7 +1,7 @@
-"""The words around a question, and the words wrong in it: politeness, other languages, what no graph holds, spelling.
+"""The sentence that asks, and the words wrong in it: other languages, what no graph holds, short forms, spelling.
 
-People greet, apologise and explain before they ask, ask for reasons and opinions, and mistype. All of this is told by
-words alone, before anything is looked up.
+People tell before they ask, ask for reasons and opinions, and mistype. All of this is told by words alone, before
+anything is looked up; what is only talk is left out before (``talk``).
 """
 
 from __future__ import annotations
