@@ -103,6 +103,7 @@ _OF_PLACE_WHERE = patterns_of(
 )
 _WHO_WON = re.compile(r"(?:what|which|who)(?: \w+)? (?:won|wins|got|received)", re.IGNORECASE)  # it is who is first
 _ONLY_ASKS = re.compile(r"(?:what|which|who)(?: \w+)? (?:is|are|was|were)", re.IGNORECASE)
+_ONLY_DOES = re.compile(r"(?:what|which|who)(?: \w+)? (?:do|does|did)", re.IGNORECASE)  # with no verb behind
 
 
 _GREATEST_OF_THE_NTH = patterns_of(  # *the biggest moon of* the sixth planet from the Sun
@@ -214,7 +215,8 @@ def two_steps(question: str, clauses_only: bool = False) -> tuple[str, str] | No
         if _IS_SAID.search(described) and not _CLAUSE.search(described):
             continue  # *which volcanoes in the North Island of New Zealand are higher than 2,500 m*
         first = _first_asked(described, clauses_only) if _JOINING.search(before) else ""
-        if first and not _ONLY_ASKS.fullmatch(before) and not _WHO_WON.fullmatch(before):
+        whole = _ONLY_ASKS.fullmatch(before) or (not behind and _ONLY_DOES.fullmatch(before))
+        if first and not whole and not _WHO_WON.fullmatch(before):
             return first, _with_a_gap(before, behind)
     owned = None if clauses_only else _owned(question)
     if owned:
