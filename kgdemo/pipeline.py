@@ -256,7 +256,7 @@ class Pipeline:
             steps = InSteps(self, method, graph, resources, settings, reading)
             text = question if reading.typed else reading.text  # with what was mistyped put right
             run = held_against(steps.answer(query), partial(steps.meant, query, text))
-            yield from or_described(_as_asked(query, run, graph.kg), partial(steps.described_whole, query))
+            yield from or_described(_as_asked(query, text, run, graph.kg), partial(steps.described_whole, query))
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -300,43 +300,57 @@ class Pipeline:
             yield from answer(query, ask, *common)
 
 
-def _as_asked(query: Query, run: Iterator[Event], kg: KnowledgeGraph) -> Iterator[Event]:
-    """A run's events; in place of an answer that leaves aside what the question says, what that is."""
+def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph) -> Iterator[Event]:
+    """A run's events; in place of an answer that leaves aside what the question says, what that is.
+
+    Args:
+        query: the question.
+        text: its words, with those that the query has no use for.
+        run: its events.
+        kg: the graph.
+    """
     operations = list[Operation]()
     for event in run:
         if isinstance(event, Operation):
             operations.append(event)
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
-            event = _but_those_named(query, event, kg)
+            event = _but_those_named(text, event, kg)
             yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
             name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
             why = not_so_many(query.plan.asked, event.answers)
-            if stranger := _made_by_whom(query, kg):
-                why = f"The graph knows nobody by the name of “{stranger}”."
+            if strange := _strange_name(query, kg):
+                why = f"The graph knows nothing by the name of “{strange}”."
             why = why or (f"{event.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")
             if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
                 why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
         yield no_answer(why) if why else event
 
 
-_MADE_BY = re.compile(r"\bby (?:the )?(?P<name>[A-Z][\w'’-]+ (?:(?:and|of|the|[A-Z][\w'’-]+) ?)+)\?*$")
+_NAMED_LAST = re.compile(
+    r"\b(?:by|wrote|painted|composed|directed|sang|recorded) "
+    r"(?P<name>(?:[Tt]he )?[A-Z][\w'’-]+ (?:(?:and|of|the|[A-Z][\w'’-]+) ?)+)\?*$"
+)
 
 
-def _made_by_whom(query: Query, kg: KnowledgeGraph) -> str:
-    """The name at the end of a question, *an album by …*, of which no topic has a word; empty where there is none."""
-    found = _MADE_BY.search(query.text)
-    words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set()
+def _strange_name(query: Query, kg: KnowledgeGraph) -> str:
+    """The name at the end of a question of which the topics have less than half the words; empty where there is none.
+
+    *An album by Gravel Monsignor and the Tuesday Ferrets*; of *The Saltbush Parrots of Wirrabeena Crossing* no *The
+    Crossing* is meant.
+    """
+    found = _NAMED_LAST.search(query.text)
+    words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set[str]()
     known = {word for topic in query.topics for name in kg.names_of(topic) for word in fold(name).split()}
-    return found["name"] if found and words.isdisjoint(known) else ""
+    return found["name"] if found and 2 * len(words & known) < len(words) else ""
 
 
 _BESIDES = re.compile(r"\b(?:besides|apart from|other than|together with|along with) (?P<name>[^,?]+)", re.I)
 
 
-def _but_those_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
+def _but_those_named(text: str, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
     """An answer without those besides whom others are asked for: *besides Bill Gates, who founded Microsoft*."""
-    found = _BESIDES.search(query.text)
+    found = _BESIDES.search(text)
     named = fold(found["name"]) if found else ""
     others = [one for one in final.answers if not any(fold(name) in named for name in kg.names_of(one))]
     if not named or not others or len(others) == len(final.answers):

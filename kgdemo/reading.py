@@ -185,7 +185,9 @@ def _without_talk(question: str, graph: OpenedGraph) -> str:
     lost = [name for name in names if name not in short]
     if any(set(fold(name).split()) & set(fold(short).split()) - FUNCTION_WORDS for name in lost):
         return question
-    needed = lost and (_REFERS.search(short) or not _linked(short, graph).chosen)
+    left, refers = _linked(short, graph), _REFERS.search(short)
+    first = min((m.start for m in left.mentions if m.candidates[0].entity in left.chosen), default=len(short))
+    needed = lost and (not left.chosen or (refers is not None and refers.start() < first))
     return without_talk(question, lost) if needed else short
 
 

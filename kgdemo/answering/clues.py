@@ -30,6 +30,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import AnswerType, Fit, fits, kind_of, singulars
+from kgdemo.query.measures import NUMBERS
 
 MEANT = 0.4  # probability from which a thing is taken for the one described
 _CANDIDATES = 60  # marks that share the rarest words with a question, whose embeddings are compared
@@ -70,7 +71,9 @@ _BELONGS = frozenset(  # relatives, and other things that belong to somebody or 
     "anthem author writer director composer president minister king queen leader founder".split()
 )
 _LISTS = re.compile(
-    r"^(?:(?:who|what|which) are|(?:which|what) of|(?:please )?(?:name|list|tell me|the names of) (?:all|the|some))\b",
+    rf"^(?:(?:the |all )?(?:of )?(?:{'|'.join(NUMBERS)}|\d\d?) (?:[\w-]+ )?\w+s\b"
+    r"|(?:who|what|which) are|(?:which|what) of"
+    r"|(?:please )?(?:name|list|tell me|the names of) (?:all|the|some))\b",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
@@ -84,6 +87,7 @@ _ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which plan
     r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
     re.IGNORECASE,
 )
+_IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
     r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
     re.IGNORECASE,
@@ -157,6 +161,8 @@ class Clues:
         Args:
             question, asked: see ``meant``.
         """
+        if _IS_IT.match(question):
+            return []  # whether something is so
         several = self._speaks_of_several(question) or _ASKS_BEHIND.search(question) or _CHOICE.search(question)
         described = "" if several else described_in(question)
         words = telling_words(described)

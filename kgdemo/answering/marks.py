@@ -18,7 +18,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
-from kgdemo.answering.operands import is_of_kind
+from kgdemo.answering.operands import SAYS_WHAT_IT_IS, is_of_kind, names_of_kind
 from kgdemo.answering.records import (
     HAPPENING,
     Record,
@@ -63,7 +63,10 @@ _HEAD = re.compile(
 _WHO_DID = re.compile(rf"who (?!(?:{BEING}|has|have|had|got|won)\b)(?P<verb>\w+)", re.IGNORECASE)
 _MAKERS = frozenset("author writer composer director painter sculptor architect inventor creator founder poet".split())
 _NO_PLURAL = frozenset("series species news gas bus lens canvas corps always mathematics physics olympics".split())
-_OF_ANOTHER = re.compile(r"(?:the|an?) (?:[\w-]+ )??(?P<noun>[\w-]+) (?:of|in|to|from) (?:the|an?) ", re.IGNORECASE)
+_OF_ANOTHER = re.compile(
+    r"(?:the|an?) (?:[\w-]+ )??(?P<noun>[\w-]+) (?:of|in|to|from) (?:the|an?|that|this) ", re.IGNORECASE
+)
+_SAID_OF_IT = re.compile(r"\b(?:has|had|with|did|won|got)$", re.IGNORECASE)
 _BELONGS_TO = re.compile(
     r"(?:the )?(?:\w+ )??(?P<noun>mother|father|parent|son|daughter|wife|husband|widow|brother|sister|mentor|teacher"
     r"|pupil|friend|rival|lover|actor|actress) (?:of|to|who)\b",
@@ -199,6 +202,8 @@ class Marks:
             if outer == WHOLE and part.lower().startswith("where ") and not says_order(part):
                 continue  # of a place that is described it is not asked where that is
             meant = self.meant(part, asked if outer == WHOLE else ANYTHING)
+            if meant is not None and outer != WHOLE and self._is_asked_for(meant.holder, outer):
+                outer = WHOLE
             if meant is not None:
                 found.append((meant, outer))
         parts = [meant for meant, outer in found if outer != WHOLE and meant.of_kind]
@@ -215,6 +220,18 @@ class Marks:
             if (meant.holder in whole if outer == WHOLE else meant.of_kind or meant.holder not in {*whole, *within})
         ]
         return sorted(left, key=lambda one: -one[0].likely - _NO_LESS * (one[1] == WHOLE))
+
+    def _is_asked_for(self, holder: str, outer: str) -> bool:
+        """Whether what something has or did describes the very thing asked for: *Egyptian god, has a jackal's head*."""
+        before, _, behind = outer.partition("{}")
+        if behind.strip(" ?.!") or not _SAID_OF_IT.search(before.strip()):
+            return False
+        around = self._kg.neighbours(holder, directed=True)
+        kinds = {kind_of(self._kg, holder), *(bare(end).lower() for label, end in around if label in SAYS_WHAT_IT_IS)}
+        said = fold(before).split()
+        return any(not kinds.isdisjoint(names_of_kind(word)) for word in said) or (
+            "person" in kinds and not _PERSONS.isdisjoint(said)
+        )
 
     def happened(self, clause: str) -> str:
         """What happened, if a clause likely says so, *Roger Bannister run a mile in four minutes*; else empty."""

@@ -128,6 +128,16 @@ _AFTER_STATED_FIRST = re.compile(  # *Jupiter is the largest planet. Which is se
     rf"(?: ones?)? (?:is|was|comes?|came|stands?|ranks?|goes)(?: in)? (?:the )?{_NEXT}\b[^?]*[?.!]*$",
     re.IGNORECASE,
 )
+_NEXT_AFTER = re.compile(  # *after the ostrich, what's the next tallest bird*
+    r"^after [^,]+, (?:what|which)(?:['’]?s| is| was) the (?:next|second) "
+    r"(?P<est>most \w+|\w+est) (?P<rest>[^?]+?)[?.!]*$",
+    re.IGNORECASE,
+)
+_CALLED_IN_THE_END = re.compile(  # *the capital of Mongolia, what's it called?*
+    r"^(?P<x>(?:the|that|this) [^,?]+?), (?:(?:what|how)(?:['’]?s| is| was| do you| do they)? "
+    r"(?:it|he|she|they|that|this)? ?(?:called|named|call it)|(?:its|his|her|the) name)[?.!]*$",
+    re.IGNORECASE,
+)
 _AFTER_DONE_FIRST = re.compile(  # *Armstrong walked on the Moon first, who was second?*
     r"^(?:if |as |since )?(?P<x>(?:[A-Z][\w'’.-]* ?)+)(?<= )(?P<did>[a-z]\w+ [^,.;:?]+?) first[,.;:–-]+ *"
     r"(?:and |so |then )?"
@@ -159,6 +169,7 @@ _WHAT_IS_MORE = re.compile(  # *whats bigger canada or china*
     r"^what(?:['’]?s| is| was) (?P<more>(?:more|less) \w+|\w+er),? (?P<x>[^,?]+?) or (?P<y>[^,?]+?)[?.!]*$",
     re.IGNORECASE,
 )
+_ALL_OF = re.compile(rf"^all (?P<many>{_MANY}|\d\d?) of (?P<x>[A-Z][^,?]+?)(?: by name)?[?.!]*$", re.IGNORECASE)
 _ALL_NAMES = re.compile(rf"^(?:all )?(?:the )?(?P<all>(?:{_MANY}|\d\d?) [^,?]+?s)['’]? names[?.!]*$", re.IGNORECASE)
 _BETWEEN_FIRST = re.compile(  # *between Venus and Mars, which is nearer the Sun?*
     r"^(?:between|out of|of) (?P<x>[^,?]+?) (?:and|or) (?P<y>[^,?]+?),? "
@@ -214,6 +225,10 @@ def in_usual_order(question: str) -> str:
     Args:
         question: without talk around it, *If the tiger is the biggest of the cats, who comes second?*.
     """
+    if called := _CALLED_IN_THE_END.match(question):
+        return f"what is {called['x']}?"
+    if following := _NEXT_AFTER.match(question):
+        return f"what is the second {following['est']} {following['rest']}?"
     if nth := _AFTER_STATED_FIRST.match(question):
         rest = _OF_ALL_THE.sub(lambda of: f" {(*singulars(of['noun']), of['noun'])[1]}", nth["rest"])
         if nth["est"].lower() == "first":
@@ -235,12 +250,15 @@ def in_usual_order(question: str) -> str:
     if some := _SO_MANY.match(question):
         return f"what are the {some['many']} {some['all']}?"
     question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
+    if whole := _ALL_OF.match(question):
+        return f"who are the members of {whole['x']}?"
     if more := _WHAT_IS_MORE.match(question):
         return f"which is {more['more']}, {more['x']} or {more['y']}?"
     if two := _BETWEEN_FIRST.match(question):
         return f"{two['what']}, {two['x']} or {two['y']}?"
     if others := _MADE_WITH.match(question):
-        return f"besides {others['y']}, who {others['did']} {others['x']}?"
+        did = "founded" if others["did"].lower() == "started" else others["did"]
+        return f"besides {others['y']}, who {did} {others['x']}?"
     if _BEGINS_ASKING.match(question) or _ASKS_AT_ALL.search(question.rpartition(" ")[0].rpartition(" ")[0]):
         return question
     if made := _MADE_LAST.match(question):

@@ -86,7 +86,7 @@ _LIVE = re.compile(
     |what\ time\ is\ it|stock\ price|share\ price|exchange\ rate
     |how\ (?:many|much)\b.*\b(?:dollars?|euros?|pounds?|yen|rupees?)\ (?:right\ now|today|worth)
     |how\ many\ \w+\ (?:is|are|do\ i\ get\ for)\ (?:one|1|an?|ten|100)\ (?:us\ )?(?:dollars?|euros?|pounds?|yen)
-    |ticket\ price|price\ of
+    |ticket\ price|price\ of|(?:tickets|seats|tables|rooms)\ (?:left|available|free)
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
 )

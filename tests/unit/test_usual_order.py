@@ -20,7 +20,10 @@ from kgdemo.query.wording import in_full, in_roman, in_whole_words
         ("After Everest, which peak comes third for height?", "what is the third highest peak?"),
         ("Sydney had the first World Expo. What city got the second?", "What city hosted the second World Expo?"),
         ("Debut was Björk's first album. What was her third album?", "What was Björk's third album?"),
-        ("Mali won the cup first. Which country was the second to win it?", "Which country was the second to win the cup?"),
+        (
+            "Mali won the cup first. Which country was the second to win it?",
+            "Which country was the second to win the cup?",
+        ),
         ("Between Oslo and Rome, which is further north?", "which is further north, Oslo or Rome?"),
         ("Who wrote the song together with John Lennon?", "besides John Lennon, who wrote the song?"),
         ("Pelé played for which club?", "which club Pelé played for?"),
