@@ -102,6 +102,12 @@ class Heard:
         return self.masked.text
 
 
+_ASKS_WHAT_IT_IS = re.compile(  # *what is the first satellite to go round the Earth*: what it goes round is known
+    rf"(?:(?:what|who|which)(?: [\w-]+)?(?:['’]s| is| was) )?(?:the |an? )?(?:{'|'.join(NAMES)})\b(?!['’])",
+    re.IGNORECASE,
+)
+
+
 class Walks(Spans):
     """Walks over the graph, read with the words of a question."""
 
@@ -115,7 +121,11 @@ class Walks(Spans):
         named = self._of_one_type(heard.names[head].entities, steps[:1])
         for entity in named:
             held = kind_of(self.kg, entity) == "feat" and steps[:1] != [ACHIEVED]
-            own = [ACHIEVED, *steps] if held else steps
+            own = steps
+            if held:  # of what is asked for itself only what is said in so many words is asked as well
+                words = re.findall(r"[a-z]{3,}", heard.text.lower())
+                asked = any(same_stem(word, one) for word in path_words(tuple(steps)) for one in words)
+                own = [ACHIEVED] if not asked and _ASKS_WHAT_IT_IS.match(heard.text) else [ACHIEVED, *steps]
             ends: Ends = {**self._led_to_by(heard, entity, own)} if own else {entity: None}
             if ends := self._beside(heard, self._of_kin(heard, self._of_whom(heard, ends), own)):
                 return ends

@@ -246,9 +246,9 @@ def in_usual_order(question: str) -> str:
     if ranked := _NTH_BY.match(question):
         return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
     if named := _NAMES_OF.match(question) or _NAMES_BEHIND.match(question) or _ALL_NAMES.match(question):
-        return f"what are {re.sub('^(?!the |these |those )', 'the ', named['all'])}?"
+        return f"name {re.sub('^(?!the |these |those )', 'the ', named['all'])}"
     if some := _SO_MANY.match(question):
-        return f"what are the {some['many']} {some['all']}?"
+        return f"name the {some['many']} {some['all']}"
     question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
     if whole := _ALL_OF.match(question):
         return f"who are the members of {whole['x']}?"

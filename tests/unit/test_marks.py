@@ -147,6 +147,32 @@ def test_what_has_nothing_to_do_with_what_is_meant_is_refused(pipeline: Pipeline
     assert says in answer.text
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Egyptian god, has a jackal's head and looks after the dead?", "Anubis"),  # who is asked for himself
+        ("what is the first man-made satellite to go round the earth?", "Sputnik 1"),  # and not what it goes round
+        ("who does the voices of Woody and Buzz in Toy Story", "Tom Hanks"),  # and not his family
+        ("Besides Bill Gates, who founded Microsoft?", "Paul Allen"),
+    ],
+)
+def test_what_is_described_may_be_the_answer(pipeline: Pipeline, question: str, answer: str) -> None:
+    assert final(list(pipeline.run(question, Settings(compare=False, explain=0)))).answers == (answer,)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote The Saltbush Parrots of Wirrabeena Crossing?",  # of which no *The Crossing* is meant
+        "What was the debut album by Gravel Monsignor and the Tuesday Ferrets?",
+        "Which Irish playwright won both an Oscar and a Grammy?",
+        "what colours are the shoelaces of the Olympic team?",
+    ],
+)
+def test_what_only_shares_a_word_is_not_meant(pipeline: Pipeline, question: str) -> None:
+    assert final(list(pipeline.run(question, Settings(compare=False, explain=0)))).refusal
+
+
 def test_a_name_is_no_description(pipeline: Pipeline) -> None:
     question = "How many floors does the Empire State Building have?"  # which is no state
     assert final(list(pipeline.run(question, Settings(compare=False, explain=0)))).answers == ("102",)
