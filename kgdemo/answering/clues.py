@@ -32,7 +32,7 @@ from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import AnswerType, Fit, fits, kind_of, singulars
 from kgdemo.query.measures import NUMBERS
 
-MEANT = 0.4  # probability from which a thing is taken for the one described
+MEANT = 0.5  # probability from which a thing is taken for the one described
 _CANDIDATES = 60  # marks that share the rarest words with a question, whose embeddings are compared
 _LEAST_WORDS = 2  # that tell something, without which nothing is described
 _TOLD_OF_FIRST = 0.85  # of a question for the first, or the most, of some: more words mean others
