@@ -29,7 +29,7 @@ from kgdemo.answering.records import Record, order_of, records_of, telling_words
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.query.answer_type import AnswerType, Fit, fits, kind_of, singulars
+from kgdemo.query.answer_type import AnswerType, Fit, answer_type_of, fits, kind_of, singulars
 from kgdemo.query.measures import NUMBERS
 
 MEANT = 0.5  # probability from which a thing is taken for the one described
@@ -72,7 +72,7 @@ _BELONGS = frozenset(  # relatives, and other things that belong to somebody or 
 )
 _LISTS = re.compile(
     rf"^(?:(?:the |all )?(?:of )?(?:{'|'.join(NUMBERS)}|\d\d?) (?:[\w-]+ )?\w+s\b"
-    r"|(?:who|what|which) are|(?:which|what) of"
+    r"|(?:who|what|which) (?:are|were)|(?:which|what) of"
     r"|(?:please )?(?:name|list|tell me|the names of) (?:all|the|some))\b",
     re.IGNORECASE,
 )
@@ -83,10 +83,11 @@ _SEVERAL = re.compile(
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
 _ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
-    r"^who (?:was|were|is) .*\bwhen\b|\b(?:when|where|why|how)(?:[?!.]|$)"
+    r"^who (?:was|were|is) .*\bwhen\b|.\bwho \w+(?: (?:that|this|it|them)\b|\W*$)|\b(?:when|where|why|how)(?:[?!.]|$)"
     r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
     re.IGNORECASE,
 )
+_HIS_NAME = re.compile(r"[.,;] (?:his|her) (?:full |first )?name\W*$", re.IGNORECASE)  # of whoever is described
 _IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
     r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
@@ -168,6 +169,7 @@ class Clues:
         words = telling_words(described)
         if len(words) < _LEAST_WORDS:
             return []
+        asked = answer_type_of("who is it", self._kg.types) if _HIS_NAME.search(question) else asked
         near = self._near(described, words)
         names = [name for records in near.values() for record in records for name in record.names]
         alike = dict(zip(names, self._likeness.similarity(described, names).tolist(), strict=True)) if names else {}

@@ -49,7 +49,7 @@ _WHOLE = ("has country",)  # what lies in a place is listed by it whole
 _UNLIKE = 0.31  # cosine to the nearest word below which a word of the question is about something else
 _ROLES = frozenset(("captained", "refereed", "sponsored"))  # which no coach and no winner has
 _ANOTHER_VERB = 0.28  # cosine of a verb to the nearest word of the relations, below which it is another one
-_WHEN_DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year) did\b", re.IGNORECASE)
+_WHEN_DID = re.compile(r"^(?:when did|(?:in )?(?:what|which) year (?:did|was|were|is|are))\b", re.IGNORECASE)
 _EVERY_YEAR = re.compile(
     r"^(?:when|(?:on |at )?(?:what|which) (?:date|day|time of (?:the )?year)) (?:is|are|do|does)\b", re.I
 )

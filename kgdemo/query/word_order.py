@@ -123,9 +123,9 @@ _MEASURES |= {"population": "most populous", "weight": "heaviest", "speed": "fas
 _NEXT = r"(?P<nth>second|third|fourth|next|number (?:two|three|four)|runner[- ]up)(?: (?:place|one))?"
 _NTH = {"next": "second", "number two": "second", "number three": "third", "number four": "fourth"}
 _AFTER_STATED_FIRST = re.compile(  # *Jupiter is the largest planet. Which is second?*
-    r"^(?:if |as |since |because )?(?P<x>[^,.;:]+?) (?:is|was|are|were) the (?P<est>most \w+|\w+est|first)"
+    r"^(?:if |as |since |because )?(?P<x>[^,.;:]+?)(?:['’]s| is| was| are| were) the (?P<est>most \w+|\w+est|first)"
     r"(?P<rest> [^,.;:?]+)[,.;:–-]+ *(?:and |so |then |but )?(?P<what>who|which|what)(?: (?P<noun>(?!one\b)\w+))?"
-    rf"(?: ones?)? (?:is|was|comes?|came|stands?|ranks?|goes)(?: in)? (?:the )?{_NEXT}\b[^?]*[?.!]*$",
+    rf"(?: ones?)?(?:['’]s| is| was| comes?| came| stands?| ranks?| goes)(?: in)? (?:the )?{_NEXT}\b[^?]*[?.!]*$",
     re.IGNORECASE,
 )
 _NEXT_AFTER = re.compile(  # *after the ostrich, what's the next tallest bird*
@@ -169,6 +169,18 @@ _WHAT_IS_MORE = re.compile(  # *whats bigger canada or china*
     r"^what(?:['’]?s| is| was) (?P<more>(?:more|less) \w+|\w+er),? (?P<x>[^,?]+?) or (?P<y>[^,?]+?)[?.!]*$",
     re.IGNORECASE,
 )
+_BEEN_LONGER = re.compile(  # *which drink has been around longer, Pepsi or Coca-Cola*
+    r"^(?P<what>what|who|which(?: \w+)?)(?:['’]s| has) been around (?:longer|for longer),? (?P<rest>[^?]+ or [^?]+)",
+    re.IGNORECASE,
+)
+_BEGAN_FIRST = re.compile(  # *what kicked off first, the American Revolution or the French one*
+    r"^(?P<what>what|which(?: \w+)?) (?:kicked off|got going|got started|started|broke out|began) "
+    r"(?:first|earlier)[,:]? (?P<rest>[^?]+ or [^?]+)",
+    re.IGNORECASE,
+)
+_ONE_BEHIND = re.compile(r"\bthe (?P<x>[\w-]+) (?P<noun>[\w-]+) or the (?P<y>[\w-]+) one\b", re.IGNORECASE)
+_IS_MORE = re.compile(r"^(?P<what>(?:which|what)(?: \w+){1,2})['’]s (?=(?:more|less|\w+er)\b)", re.IGNORECASE)
+_SUPPOSED = re.compile(r"^(?P<be>is|are|was|were) (?P<x>.+?) (?:supposed|meant|said) to be (?=\w)", re.IGNORECASE)
 _ALL_OF = re.compile(rf"^all (?P<many>{_MANY}|\d\d?) of (?P<x>[A-Z][^,?]+?)(?: by name)?[?.!]*$", re.IGNORECASE)
 _ALL_NAMES = re.compile(rf"^(?:all )?(?:the )?(?P<all>(?:{_MANY}|\d\d?) [^,?]+?s)['’]? names[?.!]*$", re.IGNORECASE)
 _BETWEEN_FIRST = re.compile(  # *between Venus and Mars, which is nearer the Sun?*
@@ -250,6 +262,12 @@ def in_usual_order(question: str) -> str:
     if some := _SO_MANY.match(question):
         return f"name the {some['many']} {some['all']}"
     question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
+    question = _ONE_BEHIND.sub(r"the \g<x> \g<noun> or the \g<y> \g<noun>", question)
+    question = _SUPPOSED.sub(r"\g<be> \g<x> ", _IS_MORE.sub(r"\g<what> is ", question))
+    if older := _BEEN_LONGER.match(question):
+        return f"{older['what'].lower().replace('what', 'which')} is older, {older['rest']}?"
+    if began := _BEGAN_FIRST.match(question):
+        return f"{began['what'].lower().replace('what', 'which')} began first, {began['rest']}?"
     if whole := _ALL_OF.match(question):
         return f"who are the members of {whole['x']}?"
     if more := _WHAT_IS_MORE.match(question):

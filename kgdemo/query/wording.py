@@ -100,7 +100,7 @@ _TASK = re.compile(
 )
 _OPINION = re.compile(
     r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
-    |(?<!personal\ )(?:the\ )?(?:best|worst|greatest|nicest|coolest|prettiest|funniest
+    |(?<!personal\ )(?:the\ )?(?:best|worst|greatest|nicest|coolest|cutest|prettiest|funniest
       |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
        |\ (?:places?|things?|time)\ to)
