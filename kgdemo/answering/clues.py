@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.answering.marks import ALSO_CALLED, HAS_BEEN, is_foreign
+from kgdemo.answering.marks import ALSO_CALLED, ASKS_BEHIND, HAS_BEEN, is_foreign
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.answering.properties import SAYS_WHAT_IT_IS
 from kgdemo.answering.records import Record, order_of, records_of, telling_words
@@ -82,11 +82,6 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
-_ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
-    r"^who (?:was|were|is) .*\bwhen\b|.\bwho \w+(?: (?:that|this|it|them)\b|\W*$)|\b(?:when|where|why|how)(?:[?!.]|$)"
-    r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
-    re.IGNORECASE,
-)
 _HIS_NAME = re.compile(r"[.,;] (?:his|her) (?:full |first )?name\W*$", re.IGNORECASE)  # of whoever is described
 _IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
@@ -164,12 +159,12 @@ class Clues:
         """
         if _IS_IT.match(question):
             return []  # whether something is so
-        several = self._speaks_of_several(question) or _ASKS_BEHIND.search(question) or _CHOICE.search(question)
+        several = self._speaks_of_several(question) or ASKS_BEHIND.search(question) or _CHOICE.search(question)
         described = "" if several else described_in(question)
         words = telling_words(described)
         if len(words) < _LEAST_WORDS:
             return []
-        asked = answer_type_of("who is it", self._kg.types) if _HIS_NAME.search(question) else asked
+        asked = answer_type_of("who did it", self._kg.types) if _HIS_NAME.search(question) else asked
         near = self._near(described, words)
         names = [name for records in near.values() for record in records for name in record.names]
         alike = dict(zip(names, self._likeness.similarity(described, names).tolist(), strict=True)) if names else {}

@@ -72,6 +72,11 @@ _BELONGS_TO = re.compile(
     r"|pupil|friend|rival|lover|actor|actress) (?:of|to|who)\b",
     re.IGNORECASE,
 )
+ASKS_BEHIND = re.compile(  # *who was minister when …*, *a moon of which planet*
+    r"^who (?:was|were|is) .*\bwhen\b|.\bwho \w+(?: (?:that|this|it|them)\b|\W*$)|\b(?:when|where|why|how)(?:[?!.]|$)"
+    r"|\b(?:of|by|in|from|for|to|at|on) (?:which|what) \w+(?: \w+)?(?:[?,.]|$)",
+    re.IGNORECASE,
+)
 HAS_BEEN = re.compile(  # who *had also been a five-star general*
     r"\b(?:have|has|had) (?:also |once |previously |earlier )?been (?:an?|the) (?:[\w-]+ )*?(?P<noun>[\w-]+)"
     r"(?= (?:in|of|at|for|during|under|before|with)\b|[,.?]|$)",
@@ -199,6 +204,8 @@ class Marks:
         for part, outer in islice(descriptions(question), _MOST_PARTS):
             if len(telling_words(part) - linked) < _LEAST_UNNAMED and not says_order(part):
                 continue
+            if outer == WHOLE and ASKS_BEHIND.search(question):
+                continue  # *the bean of Chicago, who made it*
             if outer == WHOLE and part.lower().startswith("where ") and not says_order(part):
                 continue  # of a place that is described it is not asked where that is
             meant = self.meant(part, asked if outer == WHOLE else ANYTHING)

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.answering.clues import Clue, Clues, described_in, probabilities
@@ -40,6 +40,7 @@ def test_the_words_that_describe(question: str, described: str) -> None:
 fractions = st.floats(0.0, 1.0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(Clue, fractions, fractions, fractions, fractions), max_size=6))
 def test_probabilities_leave_room_for_none(clues: list[Clue]) -> None:
     likely = probabilities(clues)
