@@ -179,7 +179,9 @@ _BEGAN_FIRST = re.compile(  # *what kicked off first, the American Revolution or
     re.IGNORECASE,
 )
 _ONE_BEHIND = re.compile(r"\bthe (?P<x>[\w-]+) (?P<noun>[\w-]+) or the (?P<y>[\w-]+) one\b", re.IGNORECASE)
-_IS_MORE = re.compile(r"^(?P<what>(?:which|what)(?: \w+){1,2})['’]s (?=(?:more|less|\w+er)\b)", re.IGNORECASE)
+_IS_MORE = re.compile(
+    r"^(?P<what>(?:which|what)(?: (?!is\b|was\b)\w+){1,2})['’]s (?=(?:more|less|\w+er)\b)", re.IGNORECASE
+)
 _SUPPOSED = re.compile(r"^(?P<be>is|are|was|were) (?P<x>.+?) (?:supposed|meant|said) to be (?=\w)", re.IGNORECASE)
 _ALL_OF = re.compile(rf"^all (?P<many>{_MANY}|\d\d?) of (?P<x>[A-Z][^,?]+?)(?: by name)?[?.!]*$", re.IGNORECASE)
 _ALL_NAMES = re.compile(rf"^(?:all )?(?:the )?(?P<all>(?:{_MANY}|\d\d?) [^,?]+?s)['’]? names[?.!]*$", re.IGNORECASE)

@@ -37,6 +37,10 @@ from kgdemo.query.wording import in_full, in_roman, in_whole_words
         ("all four of ABBA by name", "who are the members of ABBA?"),
         ("After the ostrich, what's the next tallest bird?", "what is the second tallest bird?"),
         ("the capital of Mongolia, what's it called?", "what is the capital of Mongolia?"),
+        ("which car company's older, Ford or Fiat", "which car company is older, Ford or Fiat"),
+        ("what's been around longer, tea or beer?", "which is older, tea or beer?"),
+        ("Russia's the biggest country by land, so who's number two", "what is the second biggest country by land?"),
+        ("is Thor supposed to be Odin's son", "is Thor Odin's son"),
         ("whats heavier gold or lead", "which is heavier, gold or lead?"),
         ("How many columns stand around the temple?", "How many columns are there around the temple?"),
     ],
@@ -53,6 +57,7 @@ def test_a_question_in_the_usual_order(typed: str, asked: str) -> None:
         "Everest is the highest mountain in the world. What is its height?",
         "Which is the second largest planet?",
         "the tower that leans",
+        "What is Thor's hammer called?",
     ],
 )
 def test_what_is_in_order_stays(typed: str) -> None:
