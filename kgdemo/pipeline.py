@@ -329,7 +329,7 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph)
 
 _NAMED_LAST = re.compile(
     r"\b(?:by|wrote|painted|composed|directed|sang|recorded) "
-    r"(?P<name>(?:[Tt]he )?[A-Z][\w'’-]+ (?:(?:and|of|the|[A-Z][\w'’-]+) ?)+)\?*$"
+    r"(?P<name>(?:[Tt]he )?[A-Z][\w'’-]+(?: (?:and|of|the|[A-Z][\w'’-]+))+)\?*$"
 )
 
 

@@ -30,21 +30,18 @@ from kgdemo.query.measures import COMPARING, UNIT_WORDS
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
 from kgdemo.query.sentences import in_place_of_it, referring
-from kgdemo.query.talk import without_talk
-from kgdemo.query.word_order import in_usual_order
-from kgdemo.query.wording import (
+from kgdemo.query.spelling import (
     corrected,
-    in_fewer_words,
     in_full,
-    in_plain_verbs,
     in_roman,
     in_whole_words,
-    plain_question,
-    says_more,
     unknown_words,
     with_apostrophes,
     without_slips,
 )
+from kgdemo.query.talk import without_talk
+from kgdemo.query.word_order import in_usual_order
+from kgdemo.query.wording import in_fewer_words, in_plain_verbs, plain_question, says_more
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _SHORT = 3  # letters from which a question word is looked for in a mistyped one

@@ -6,7 +6,7 @@ Begin with ``query.py``; ``talk.py`` tells what of a message is only talk around
 question apart into a ``plan.py``: ``rewordings.py`` says it in the words that the readers know, ``word_order.py`` puts
 the question word in front, ``values.py`` reads what is stated of one thing, ``orders.py`` what is compared,
 ``nested.py`` what has to be asked first, ``clauses.py`` asks several conditions one by one. ``wording.py`` finds the
-sentence that asks and puts mistyped words right, ``sentences.py`` makes one question of two sentences,
+sentence that asks, ``spelling.py`` puts mistyped words right, ``sentences.py`` makes one question of two sentences,
 ``answer_type.py`` holds the rules for the answer's type, ``parser.py`` writes what a question asks as a plan in the
 terms of the graph, learnt from wordings.
 """

@@ -139,7 +139,7 @@ _CALLED_IN_THE_END = re.compile(  # *the capital of Mongolia, what's it called?*
     re.IGNORECASE,
 )
 _AFTER_DONE_FIRST = re.compile(  # *Armstrong walked on the Moon first, who was second?*
-    r"^(?:if |as |since )?(?P<x>(?:[A-Z][\w'’.-]* ?)+)(?<= )(?P<did>[a-z]\w+ [^,.;:?]+?) first[,.;:–-]+ *"
+    r"^(?:if |as |since )?[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)* (?P<did>[a-z]\w+ [^,.;:?]+?) first[,.;:–-]+ *"
     r"(?:and |so |then )?"
     rf"(?P<what>who|which (?P<noun>\w+)) (?:is|was|comes?|came|did it|went) (?:the )?{_NEXT}\b[^?]*[?.!]*$"
 )
@@ -239,8 +239,20 @@ def in_usual_order(question: str) -> str:
     Args:
         question: without talk around it, *If the tiger is the biggest of the cats, who comes second?*.
     """
-    if called := _CALLED_IN_THE_END.match(question):
-        return f"what is {called['x']}?"
+    question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
+    question = _ONE_BEHIND.sub(r"the \g<x> \g<noun> or the \g<y> \g<noun>", question)
+    question = _SUPPOSED.sub(r"\g<be> \g<x> ", _IS_MORE.sub(r"\g<what> is ", question))
+    for in_order in (_behind_the_first, _listed, _of_two_or_others, _named_last):
+        if asked := in_order(question):
+            return asked
+    if _BEGINS_ASKING.match(question) or _ASKS_AT_ALL.search(question):
+        return question
+    question = re.sub(r"^that (?=[A-Z].*\?$)", "", question)
+    return f"{question.rstrip('?')}, right?" if _CLAIMS.match(question) else question
+
+
+def _behind_the_first(question: str) -> str:
+    """What is second where the first is told, *Jupiter is the largest planet. Which is second?*; empty if it is not."""
     if following := _NEXT_AFTER.match(question):
         return f"what is the second {following['est']} {following['rest']}?"
     if nth := _AFTER_STATED_FIRST.match(question):
@@ -257,43 +269,57 @@ def in_usual_order(question: str) -> str:
         return f"{again['asks']} {again['what']}?"
     if done := _AFTER_DONE_FIRST.match(question):
         return f"{done['what']} {done['did']} {_nth(done)}?"
-    if ranked := _NTH_BY.match(question):
-        return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
+    ranked = _NTH_BY.match(question)
+    if not ranked:
+        return ""
+    return f"what is the {_nth(ranked)} {_MEASURES[ranked['by'].lower()]} {ranked['noun']}{ranked['rest']}?"
+
+
+def _listed(question: str) -> str:
+    """What is to be named, *titles of the three volumes*, *the capital of Mongolia, what's it called*; else empty."""
+    if called := _CALLED_IN_THE_END.match(question):
+        return f"what is {called['x']}?"
     if named := _NAMES_OF.match(question) or _NAMES_BEHIND.match(question) or _ALL_NAMES.match(question):
         return f"name {re.sub('^(?!the |these |those )', 'the ', named['all'])}"
     if some := _SO_MANY.match(question):
         return f"name the {some['many']} {some['all']}"
-    question = _STANDS_THERE.sub(r"\g<many> are there \g<where> ", question)
-    question = _ONE_BEHIND.sub(r"the \g<x> \g<noun> or the \g<y> \g<noun>", question)
-    question = _SUPPOSED.sub(r"\g<be> \g<x> ", _IS_MORE.sub(r"\g<what> is ", question))
+    whole = _ALL_OF.match(question)
+    return f"who are the members of {whole['x']}?" if whole else ""
+
+
+def _of_two_or_others(question: str) -> str:
+    """Which of two is meant, *whats bigger canada or china*, or who besides somebody; empty where it is neither."""
     if older := _BEEN_LONGER.match(question):
         return f"{older['what'].lower().replace('what', 'which')} is older, {older['rest']}?"
     if began := _BEGAN_FIRST.match(question):
         return f"{began['what'].lower().replace('what', 'which')} began first, {began['rest']}?"
-    if whole := _ALL_OF.match(question):
-        return f"who are the members of {whole['x']}?"
     if more := _WHAT_IS_MORE.match(question):
         return f"which is {more['more']}, {more['x']} or {more['y']}?"
     if two := _BETWEEN_FIRST.match(question):
         return f"{two['what']}, {two['x']} or {two['y']}?"
-    if others := _MADE_WITH.match(question):
-        did = "founded" if others["did"].lower() == "started" else others["did"]
-        return f"besides {others['y']}, who {did} {others['x']}?"
-    if _BEGINS_ASKING.match(question) or _ASKS_AT_ALL.search(question.rpartition(" ")[0].rpartition(" ")[0]):
-        return question
+    others = _MADE_WITH.match(question)
+    if not others:
+        return ""
+    did = "founded" if others["did"].lower() == "started" else others["did"]
+    return f"besides {others['y']}, who {did} {others['x']}?"
+
+
+def _named_last(question: str) -> str:
+    """A statement whose last word is asked for, *M-Pesa was launched in Kenya in which year?*; else empty."""
+    before = question.rpartition(" ")[0].rpartition(" ")[0]
+    if _BEGINS_ASKING.match(question) or _ASKS_AT_ALL.search(before):
+        return ""
     if made := _MADE_LAST.match(question):
         return f"{made['by']} which {made['noun']} {made['be']} {made['x']} {made['made']}?"
-    if last := _NAMED_LAST.match(question):
-        verb, by = last["verb"], last["by"] or ""
-        if verb in PRESENT:
-            return f"which {last['noun']} did {last['x']} {PRESENT[verb]}{by}?"
-        if re.search(r"[^s]s$", verb):
-            return f"which {last['noun']} does {last['x']} {verb[:-1]}{by}?"
-        return f"which {last['noun']} {last['x']} {verb}{by}?"
-    question = re.sub(r"^that (?=[A-Z].*\?$)", "", question)
-    if _CLAIMS.match(question) and not _ASKS_AT_ALL.search(question):
-        return f"{question.rstrip('?')}, right?"
-    return question
+    last = _NAMED_LAST.match(question)
+    if not last:
+        return ""
+    verb, by = last["verb"], last["by"] or ""
+    if verb in PRESENT:
+        return f"which {last['noun']} did {last['x']} {PRESENT[verb]}{by}?"
+    if re.search(r"[^s]s$", verb):
+        return f"which {last['noun']} does {last['x']} {verb[:-1]}{by}?"
+    return f"which {last['noun']} {last['x']} {verb}{by}?"
 
 
 def _nth(found: re.Match[str]) -> str:

@@ -13,9 +13,10 @@ from kgdemo.query.measures import bound_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.query import vocabulary_of
+from kgdemo.query.spelling import corrected, without_slips
 from kgdemo.query.talk import without_talk
 from kgdemo.query.word_order import asked_first, in_usual_order
-from kgdemo.query.wording import beyond_graphs, corrected, plain_question, without_slips
+from kgdemo.query.wording import beyond_graphs, plain_question
 
 PLANS = [
     ("Who directed Jaws?", Plan()),

@@ -12,7 +12,7 @@ from kgdemo.query.measures import converted, unit_asked
 from kgdemo.query.plan import Form
 from kgdemo.query.rewordings import in_other_words
 from kgdemo.query.sentences import referring
-from kgdemo.query.wording import with_apostrophes
+from kgdemo.query.spelling import with_apostrophes
 from kgdemo.settings import Settings
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdemo.query.spelling import in_full, in_roman, in_whole_words
 from kgdemo.query.word_order import in_usual_order
-from kgdemo.query.wording import in_full, in_roman, in_whole_words
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,9 @@ def test_a_question_in_the_usual_order(typed: str, asked: str) -> None:
         "Which is the second largest planet?",
         "the tower that leans",
         "What is Thor's hammer called?",
+        "Name a river that is in Spain?",
+        "CAPITAL OF CANADA STOP NOT TORONTO STOP PLEASE ADVISE "
+        * 30,  # which is read at once, however many words it has
     ],
 )
 def test_what_is_in_order_stays(typed: str) -> None:
