@@ -14,8 +14,16 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
-from kgdemo.answering.clauses import name_passed_over, not_so_many
 from kgdemo.answering.computation import computed_answer, listed, no_answer
+from kgdemo.answering.objections import (
+    computed_of_another_kind,
+    name_passed_over,
+    none_of_those_named,
+    not_so_many,
+    of_another_gender,
+    strange_name,
+)
+from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
@@ -32,7 +40,7 @@ from kgdemo.facts import Facts
 from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import fold
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
@@ -45,13 +53,14 @@ from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
+from kgdemo.query.rewriter import wordings
 from kgdemo.reading import read
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
-from kgdemo.steps import InSteps, held_against, or_described
+from kgdemo.steps import InSteps, held_against, or_described, or_in_other_words
 from kgdemo.verify import Verifier
 
 
@@ -199,7 +208,12 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        yield from self.answered(question, method, graph, settings, entities)
+        text, other = wordings(question)
+        run = self.answered(text, method, graph, settings, entities, typed=text == question)
+        if other and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
+            again = partial(self.answered, other, method, graph, settings, entities, typed=other == question)
+            run = or_in_other_words(run, again, graph.verifier)
+        yield from run
         yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
 
     def _method(self, settings: Settings) -> MethodCard:
@@ -229,10 +243,22 @@ class Pipeline:
         return graph
 
     def answered(
-        self, question: str, method: MethodCard, graph: OpenedGraph, settings: Settings, entities: Sequence[str]
+        self,
+        question: str,
+        method: MethodCard,
+        graph: OpenedGraph,
+        settings: Settings,
+        entities: Sequence[str],
+        typed: bool = True,
     ) -> Iterator[Event]:
-        """Read a question, then answer it by the method or by what is computed over the method's paths."""
-        reading = yield from read(question, entities, graph)
+        """Read a question, then answer it by the method or by what is computed over the method's paths.
+
+        Args:
+            question: as it was typed, or in plain words.
+            method, graph, settings, entities: see ``run``.
+            typed: whether it was typed so.
+        """
+        reading = yield from read(question, entities, graph, typed)
         if reading is None:
             return
         query = reading.query
@@ -256,7 +282,9 @@ class Pipeline:
             steps = InSteps(self, method, graph, resources, settings, reading)
             text = question if reading.typed else reading.text  # with what was mistyped put right
             run = held_against(steps.answer(query), partial(steps.meant, query, text))
-            yield from or_described(_as_asked(query, text, run, graph.kg), partial(steps.described_whole, query))
+            yield from or_described(
+                _as_asked(query, text, run, graph.kg, settings.directed), partial(steps.described_whole, query)
+            )
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
         """The settings as the model and the question need them; what differs from those chosen is said.
@@ -300,7 +328,7 @@ class Pipeline:
             yield from answer(query, ask, *common)
 
 
-def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph) -> Iterator[Event]:
+def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph, directed: bool) -> Iterator[Event]:
     """A run's events; in place of an answer that leaves aside what the question says, what that is.
 
     Args:
@@ -308,6 +336,7 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph)
         text: its words, with those that the query has no use for.
         run: its events.
         kg: the graph.
+        directed: its relations lead one way.
     """
     operations = list[Operation]()
     for event in run:
@@ -319,30 +348,15 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph)
             yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
             name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
             why = not_so_many(query.plan.asked, event.answers)
-            if strange := _strange_name(query, kg):
+            if strange := strange_name(query, kg):
                 why = f"The graph knows nothing by the name of “{strange}”."
+            why = why or of_another_gender(query, event.answers, kg) or none_of_those_named(query, event.answers, kg)
+            if operations:
+                why = why or computed_of_another_kind(query, event.answers, Sets(kg, directed))
             why = why or (f"{event.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")
             if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
                 why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
         yield no_answer(why) if why else event
-
-
-_NAMED_LAST = re.compile(
-    r"\b(?:by|wrote|painted|composed|directed|sang|recorded) "
-    r"(?P<name>(?:[Tt]he )?[A-Z][\w'’-]+(?: (?:and|of|the|[A-Z][\w'’-]+))+)\?*$"
-)
-
-
-def _strange_name(query: Query, kg: KnowledgeGraph) -> str:
-    """The name at the end of a question of which the topics have less than half the words; empty where there is none.
-
-    *An album by Gravel Monsignor and the Tuesday Ferrets*; of *The Saltbush Parrots of Wirrabeena Crossing* no *The
-    Crossing* is meant.
-    """
-    found = _NAMED_LAST.search(query.text)
-    words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set[str]()
-    known = {word for topic in query.topics for name in kg.names_of(topic) for word in fold(name).split()}
-    return found["name"] if found and 2 * len(words & known) < len(words) else ""
 
 
 _BESIDES = re.compile(r"\b(?:besides|apart from|other than|together with|along with) (?P<name>[^,?]+)", re.I)

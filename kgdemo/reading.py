@@ -113,13 +113,16 @@ def _is_record(candidate: Candidate) -> bool:
     return candidate.type == "feat" or bool(_RECORD.match(candidate.entity) and candidate.type == "event")
 
 
-def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generator[Event, None, Reading | None]:
+def read(
+    question: str, entities: Sequence[str], graph: OpenedGraph, typed: bool = True
+) -> Generator[Event, None, Reading | None]:
     """Understand a question.
 
     Args:
-        question: as it was typed.
+        question: as it was typed, or in plain words.
         entities: topic entities; linked from the question when empty.
         graph: what it is about.
+        typed: whether it was typed so.
 
     Returns:
         None where the question cannot be read, which then is the answer.
@@ -127,7 +130,7 @@ def read(question: str, entities: Sequence[str], graph: OpenedGraph) -> Generato
     Raises:
         UserError: the graph has no such entity.
     """
-    question, typed = " ".join(question.split()), True
+    question = " ".join(question.split())
     if (asked := in_usual_order(_without_talk(in_whole_words(question), graph))) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
-from kgdemo.answering.clauses import belonging_to, common, is_not_between, led_to, number_unread, order_unread, unread
+from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.clues import Clues
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
+from kgdemo.answering.objections import is_not_between, number_unread, of_another_kind, order_unread, unread
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, described, in_other_words, understood
 from kgdemo.answering.parsed import Meaning
@@ -42,6 +43,7 @@ from kgdemo.query.wording import plain_question
 from kgdemo.reading import Reading
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
+from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 
 
@@ -60,7 +62,7 @@ class Asked(Protocol):
 
 
 _IN_OTHER_WORDS = frozenset(  # the forms that may ask for a record or a value without naming it
-    (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE, Form.UNANSWERABLE)
+    (Form.ENTITY, Form.ALL, Form.COUNT, Form.SUPERLATIVE, Form.ORDINAL, Form.VALUE)
 )
 _FOR_A_NAME = frozenset((Form.ENTITY, Form.SUPERLATIVE, Form.ORDINAL))  # the forms that may ask what a thing is called
 _LIES_THERE = re.compile(r"\b(?:lie|lies|are|is|located) in\b", re.IGNORECASE)
@@ -247,7 +249,8 @@ class InSteps:
             refused = no_answer(f"The question has a condition that I find nothing for: “{lost}”. Ask without it.")
             yield from tuple(self.described(query)) or (refused,)
             return
-        instead = tuple(self.described(query)) if final.refusal else ()
+        may_be = form is not Form.UNANSWERABLE  # whatever it describes
+        instead = tuple(self.described(query)) if final.refusal and may_be else ()
         if final.refusal and not instead and form in _IN_OTHER_WORDS:
             instead = tuple(self._in_other_words(query, in_steps=two_steps(query.plan.asked) is not None))
         yield from instead or (final,)
@@ -267,24 +270,7 @@ class InSteps:
             return "It asks which of two things it is, and what the graph holds here is neither of them."
         if answers and whole.ran.doubt > _DOUBTED and (guessed := self._guessed(whole)):
             return guessed
-        if not answers:
-            return ""
-        if any(self._may_be_meant(one, query) for one in answers):
-            return self._no_such_kind(query, answers)
-        kinds = listed(sorted({kind_of(self.graph.kg, one) for one in answers}))
-        asked, told = listed(sorted(query.answer_type.types)), listed(list(answers), 3)
-        return f"It asks for {asked}; what was found, {told}, is of the kind {kinds}."
-
-    def _no_such_kind(self, query: Query, answers: Sequence[str]) -> str:
-        """What is said where a question asks for one of a kind and what was found is unlike all of it: no *cereal*."""
-        noun, kg = query.plan.noun, self.graph.kg
-        if query.answer_type.types or not noun or kg.grows:
-            return ""
-        members = Sets(kg, self.settings.directed).members(noun)
-        alike = {kind_of(kg, one) for one in members}
-        if not members or any(one in members or kind_of(kg, one) in alike for one in answers):
-            return ""
-        return f"What the graph holds here is no {noun}: {listed(list(answers), 3)}."
+        return of_another_kind(query, answers, Sets(self.graph.kg, self.settings.directed))
 
     def _guessed(self, whole: Whole) -> str:
         """What is said where an answer's only topic was hardly more than a guess: of *Olympic* a stadium."""
@@ -381,7 +367,7 @@ class InSteps:
         after = dataclasses.replace(self, reading=reading, within=True)
         events = tuple(held_against(after.answer(query), partial(after.meant, query, asked)))
         if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
-            yield from (Notice(f"Read as: {asked}"), *self._without_search(events))
+            yield from (Notice(f"Read as: {asked}"), *without_search(events, self.graph.verifier))
 
     def described_whole(self, query: Query) -> Iterator[Event]:
         """The thing that the whole question describes, how likely that is, and what it is known for.
@@ -403,23 +389,6 @@ class InSteps:
         if step is not None and verify_operation(step, self.graph.verifier):
             yield dataclasses.replace(step, verified=True)
             yield computed_answer(f"{one.holder} ({one.record.label}): {likely:.0%} sure.", (one.holder,))
-
-    def _without_search(self, events: Sequence[Event]) -> Iterator[Event]:
-        """What a run within another one shows there: no second search; the paths that its answer cites, as a step."""
-        paths = {e.index: e.path for e in events if isinstance(e, PathFound) and e.constrained and e.path}
-        for event in events:
-            if isinstance(event, Operation | Notice | LMCall):
-                yield event
-            elif isinstance(event, AnswerFinal):
-                cited = zip(event.answers, event.citations, strict=False)
-                own = {one: tuple(paths[i] for i in indices if i in paths)[:1] for one, indices in cited}
-                operands = tuple(Operand(one, found) for one, found in own.items() if found)
-                text = "; ".join(str(operand.paths[0]) for operand in operands)
-                step = Operation("step", text, operands, tuple(operand.entity for operand in operands))
-                if operands and verify_operation(step, self.graph.verifier):
-                    yield dataclasses.replace(step, verified=True)
-                    event = computed_answer(f"{listed(step.result)} ({text}).", step.result)
-                yield event
 
     def _are_named(self, answers: Sequence[str]) -> bool:
         """Whether these stand in the question by their own names, not as *Thor's hammer* or *the Iron Chancellor*."""
@@ -600,6 +569,50 @@ class InSteps:
             yield dataclasses.replace(step, verified=True)
         yield Notice(f"First asked: {question}? Answer: {listed(found, 8)}.")
         return found, ""
+
+
+def without_search(events: Sequence[Event], verifier: Verifier) -> Iterator[Event]:
+    """What a run within another one shows there: no second search; the paths that its answer cites, as a step.
+
+    Args:
+        events: of the run.
+        verifier: checks that step.
+    """
+    paths = {e.index: e.path for e in events if isinstance(e, PathFound) and e.constrained and e.path}
+    for event in events:
+        if isinstance(event, Operation | Notice | LMCall):
+            yield event
+        elif isinstance(event, AnswerFinal):
+            cited = zip(event.answers, event.citations, strict=False)
+            own = {one: tuple(paths[i] for i in indices if i in paths)[:1] for one, indices in cited}
+            operands = tuple(Operand(one, found) for one, found in own.items() if found)
+            text = "; ".join(str(operand.paths[0]) for operand in operands)
+            step = Operation("step", text, operands, tuple(operand.entity for operand in operands))
+            if operands and verify_operation(step, verifier):
+                yield dataclasses.replace(step, verified=True)
+                event = computed_answer(f"{listed(step.result)} ({text}).", step.result)
+            yield event
+
+
+def or_in_other_words(
+    run: Iterator[Event], again: Callable[[], Iterator[Event]], verifier: Verifier
+) -> Iterator[Event]:
+    """A run's events; in place of a refusal the answer to the question in other words, if those have one.
+
+    Args:
+        run: how the question was answered as it is read first.
+        again: answers it in other words.
+        verifier: see ``without_search``.
+    """
+    searched = False
+    for event in run:
+        searched |= isinstance(event, PathFound)
+        told = tuple(again()) if isinstance(event, AnswerFinal) and event.refusal else ()
+        if any(isinstance(one, AnswerFinal) and not one.refusal for one in told):
+            yield from without_search(told, verifier) if searched else told
+        else:
+            yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
+            yield event
 
 
 def or_described(run: Iterator[Event], described: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -12,7 +12,7 @@ from kgdemo.answering.operands import (
     PLACES,
     names_of_kind,
 )
-from kgdemo.answering.properties import SAYS_WHAT_IT_IS, Properties
+from kgdemo.answering.properties import IS_OR_PLAYS, Properties
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken, with_article
@@ -166,7 +166,7 @@ class Claims(Properties):
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""
         for one in topics:
             for label, end in self.kg.neighbours(one, directed=True):
-                if end in topics and end != one and label in SAYS_WHAT_IT_IS and _IS_IT.match(self.plan.asked):
+                if end in topics and end != one and label in IS_OR_PLAYS and _IS_IT.match(self.plan.asked):
                     path = Path((one, end), (label,))
                     return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
         return None

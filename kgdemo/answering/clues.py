@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kgdemo.answering.marks import ALSO_CALLED, ASKS_BEHIND, HAS_BEEN, is_foreign
 from kgdemo.answering.operands import is_of_kind, names_of_kind
-from kgdemo.answering.properties import SAYS_WHAT_IT_IS
+from kgdemo.answering.properties import IS_OR_PLAYS
 from kgdemo.answering.records import Record, order_of, records_of, telling_words
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
@@ -252,7 +252,7 @@ class Clues:
     def _kinds(self, holder: str) -> frozenset[str]:
         """What kind of thing something is, in the words of the graph."""
         around = self._kg.neighbours(holder, directed=True)
-        said = (bare(end).lower() for label, end in around if label in SAYS_WHAT_IT_IS)
+        said = (bare(end).lower() for label, end in around if label in IS_OR_PLAYS)
         return frozenset((kind_of(self._kg, holder), *said))
 
     def _words_beside(self, holder: str) -> frozenset[str]:

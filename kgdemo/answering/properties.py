@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kgdemo.answering.computation import Computation, computed_answer, listed, no_answer
 from kgdemo.answering.operands import (
+    SAYS_WHAT_IT_IS,
     ability,
     called,
     is_of_kind,
@@ -33,7 +34,7 @@ _COAST = re.compile(
     r"|border (?:the|any|an) (?:sea|ocean|(?P<sea>.+?)))[?.! ]*$",
     re.IGNORECASE,
 )
-SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "sport", _CLASS))
+IS_OR_PLAYS = SAYS_WHAT_IT_IS | {"sport"}
 _WIDER = frozenset("capital state province citizenship nationality".split())  # not every city is a capital
 _OF_ONE_TYPE = frozenset(  # nothing is of two of these; a country may be a city or an island as well
     "person planet moon continent city river lake mountain sea ocean desert film book song album company language"
@@ -211,7 +212,7 @@ class Properties(Computation):
             if kind.split()[0] in _NOT_REALLY and kind.lower() not in exactly and told & set(exactly):
                 path = Path((entity, end), (label,))
                 return self._says("no", noun, [Operand(end, (path,))], f"No: {path}.")
-            if (told & set(exactly) and label in SAYS_WHAT_IT_IS) or label == f"{noun.lower()} of":
+            if (told & set(exactly) and label in IS_OR_PLAYS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
         own = kind_of(self.kg, entity) if entity in self.kg.info else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.answering.clauses import is_not_between
 from kgdemo.answering.computation import MethodRun
+from kgdemo.answering.objections import is_not_between
 from kgdemo.events import AnswerFinal, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline

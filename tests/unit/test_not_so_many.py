@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kgdemo.answering.clauses import not_so_many, order_unread
 from kgdemo.answering.computation import MethodRun
+from kgdemo.answering.objections import not_so_many, order_unread
 from kgdemo.events import AnswerFinal, Operation
 
 

@@ -357,9 +357,8 @@ def _fitted(examples: Examples, tokens: Sequence[str], minutes: float) -> Networ
         for group in optimiser.param_groups:
             group["lr"] = _RATE * min(1, step / _WARM_UP) * (1 + math.cos(math.pi * done)) / 2
         rows, padding, plans = examples.batch()
-        with torch.autocast("cpu", torch.bfloat16):
-            logits = network(network.memory(rows, padding), padding, plans[:, :-1])
-        loss = cross_entropy(logits.float().flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
+        logits = network(network.memory(rows, padding), padding, plans[:, :-1])
+        loss = cross_entropy(logits.flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)

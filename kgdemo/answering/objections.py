@@ -1,0 +1,231 @@
+"""Why something that was found is no answer to what is asked, for all that it is in the graph.
+
+*Exists is not answers*: a question may name a kind, a number, a condition or a person that what was found has nothing
+to do with. Each function here says in words what that is, and is empty where nothing is held against an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
+from kgdemo.answering.operands import Sets
+from kgdemo.answering.records import order_of
+from kgdemo.events import Operation
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.path import Path
+from kgdemo.linking.names import name_index
+from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
+from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.plan import Form
+from kgdemo.query.query import Query
+from kgdemo.query.wording import names_in
+from kgdemo.ranking.scorer import path_words
+
+_OF_A_NUMBER = re.compile(
+    rf"\b(?:with|have|has|had|won|scored|wrote|having|winning) (?:at least |over |more than |exactly )?"
+    rf"(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) (?P<what>[\w' -]+)",
+    re.IGNORECASE,
+)
+
+
+def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """How many of something the answers have to have, *five victories*, where nothing says so; else empty."""
+    found = _OF_A_NUMBER.search(question)
+    said = _words_said(ran.cited, operations, kg) if found else set()
+    number = found["number"].lower() if found else ""
+    return found[0] if found and said.isdisjoint((number, str(number_of_word(number)))) else ""
+
+
+_LIES_BETWEEN = re.compile(r"\b(?:lies?|is|are|located|situated|found|runs?|flows?) (?:\w+ )?between\b", re.IGNORECASE)
+_JOINS = re.compile(r"border|coast|connect|separat|cross|flow|between|shore|located|contains|part", re.IGNORECASE)
+
+
+def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation]) -> bool:
+    """Whether a question asks for what lies between two things and no relation says that what was found does.
+
+    Both planets orbit the Sun, which does not lie *between* them.
+    """
+    if not _LIES_BETWEEN.search(question):
+        return False
+    paths = [
+        *ran.cited,
+        *(p for one in operations if one.kind in ("both", "step") for o in one.operands for p in o.paths),
+    ]
+    return bool(paths) and not any(_JOINS.search(relation) for path in paths for relation in path.relations)
+
+
+_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)
+_FEW = 3  # answers that may all be the *most famous* ones
+
+
+def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation]) -> str:
+    """What picks one of many, *the most beautiful*, where many are the answer and nothing says it of them; else empty.
+
+    Args:
+        question: in plain words.
+        ran: how it was answered.
+        operations: what was computed of it.
+    """
+    end, _ = order_of(question)
+    said = (one for one in _AN_ORDER.finditer(question) if order_of(one[0])[0] == end)
+    found = next(said, None) if end in ("more", "less") else None
+    if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
+        return ""
+    told = (*(operation.text for operation in operations), *map(str, ran.cited))
+    return "" if any(order_of(text)[0] == end for text in told) else found[0]
+
+
+_SO_MANY = re.compile(  # *the four inner planets*, but any of them in *one of the four*, and any two in *name two*
+    rf"(?:(?:which|what|who (?:are|were)|what (?:are|were)|name|list|all)(?: the)?|the) "
+    rf"(?P<number>(?:{'|'.join(NUMBERS)})|1?\d) "
+    r"(?P<what>(?:[\w'’-]+ ){0,4}?[a-z]+(?:s|men|women|people|children))\b",
+    re.IGNORECASE,
+)
+
+
+def not_so_many(question: str, answers: Sequence[str]) -> str:
+    """That a question speaks of another number of things than were found; empty where it does not.
+
+    Args:
+        question: in plain words.
+        answers: what was found.
+    """
+    found = _SO_MANY.match(question)
+    if found is None or re.match(r"(?:name|list) (?!the)", question, re.IGNORECASE):
+        return ""
+    said = found["number"].lower()
+    if number_of_word(said) == len(answers):
+        return ""
+    return f"The question speaks of {said} {found['what']}; what I find is {len(answers)}: {listed(list(answers), 8)}."
+
+
+_ASKS_WHICH = re.compile(r"(?:which|what) (?!(?:is|are|was|were|has|have|had|of)\b)", re.IGNORECASE)
+_OF_A_VALUE = frozenset((Form.YES_NO, Form.COUNT, Form.VALUE, Form.SPAN, Form.COMPARISON))
+
+
+def of_another_kind(query: Query, answers: Sequence[str], sets: Sets) -> str:
+    """That what was found is not of the kind that a question names; empty where any of it may be.
+
+    Args:
+        query: the question.
+        answers: what was found.
+        sets: of the graph.
+    """
+    kinds, noun = [kind_of(sets.kg, one) for one in answers], query.plan.noun
+    if not answers or not all(kinds):
+        return ""
+    if query.answer_type.named and all(fits(query.answer_type, kind) is Fit.NO for kind in kinds):
+        asked = listed(sorted(query.answer_type.types))
+        told = f"{listed(list(answers), 3)}, is of the kind {listed(sorted({*kinds}))}"
+        return f"It asks for {asked}; what was found, {told}."
+    members = {} if query.answer_type.types or not noun or sets.kg.grows else sets.members(noun)
+    alike = {kind_of(sets.kg, one) for one in members} - {"occupation"}  # *scientist* is a group of those
+    if not alike or any(one in members for one in answers) or not alike.isdisjoint(kinds):
+        return ""
+    return f"What the graph holds here is no {noun}: {listed(list(answers), 3)}."
+
+
+def computed_of_another_kind(query: Query, answers: Sequence[str], sets: Sets) -> str:
+    """The same of what was computed, where the question begins with the kind: *which rocket launched Apollo 11*."""
+    plainly = _ASKS_WHICH.match(query.plan.asked) and query.plan.form not in _OF_A_VALUE
+    return of_another_kind(query, answers, sets) if plainly else ""
+
+
+_GENDERS = {"woman": "woman", "man": "man", "girl": "woman", "actress": "woman", "lady": "woman", "female": "woman"}
+_ASKS_FOR_ONE = re.compile(
+    rf"(?:who|which|what)(?: (?:is|was|are|were))?(?: the)?(?: [\w-]+)? (?P<one>{'|'.join(_GENDERS)})\b(?!['’])",
+    re.IGNORECASE,
+)
+
+
+def of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
+    """That a question asks for a woman, *the first woman on the Moon*, and what was found is none; or for a man."""
+    found = _ASKS_FOR_ONE.match(query.plan.asked)
+    wanted = _GENDERS[found["one"].lower()] if found else ""
+    told = {end for one in answers for label, end in kg.neighbours(one, directed=True) if label == "gender"}
+    if not wanted or not told or wanted in told:
+        return ""
+    return f"It asks for a {wanted}; what was found, {listed(list(answers), 3)}, is none."
+
+
+def none_of_those_named(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
+    """That a question asks which of some things it is, and what was found is none of them."""
+    things = [fold(thing) for thing in query.plan.things]
+    if query.plan.form is not Form.COMPARISON or len(things) < 2:
+        return ""
+    named = {fold(name) for one in answers for name in kg.names_of(one)}
+    if not named or any(thing in name or name in thing for thing in things for name in named):
+        return ""
+    return f"It asks which of {listed(query.plan.things)} it is; what was found is {listed(list(answers), 3)}."
+
+
+def name_passed_over(question: str, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """What a question names that nothing of what says *yes* to it has to do with; empty where it names nothing else.
+
+    Args:
+        question: in plain words.
+        operations: what was computed of it.
+        kg: knows by what names things go.
+    """
+    paths = [path for operation in operations for operand in operation.operands for path in operand.paths]
+    if not any(str(path) in operation.text for operation in operations for path in paths):
+        return ""  # it is said in words of its own, *Paris*, which do not tell what it rests on
+    said = _words_said(paths, operations, kg)
+    passed = {entity for path in paths for entity in path.entities}
+    names = [
+        name
+        for name in names_in(question)
+        if fold(name) not in FUNCTION_WORDS
+        and passed.isdisjoint(kg.entities[one.entity] for one in name_index(kg).called(name))  # *Swedish*
+    ]
+    return " ".join(name for name in names if not any(same_stem(fold(name), one) for one in said))
+
+
+def unread(clauses: Sequence[str], ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """The first condition of which no word is found in what an answer rests on; empty where there is none.
+
+    Args:
+        clauses: of the question, each as a question of its own or as it stands.
+        ran: the run that answered it whole.
+        operations: what was computed of it.
+        kg: knows by what names things go.
+    """
+    paths = [*ran.cited, *(path for operation in operations for o in operation.operands for path in o.paths)]
+    said = _words_said(paths, operations, kg)
+    asked = [fold(clause).split() for clause in clauses]
+    # the noun, which all of them begin with
+    everywhere = set(asked[0]).intersection(*asked) if len(asked) > 1 else set()
+    for clause, words in zip(clauses, asked, strict=True):
+        own = [word for word in words if word not in FUNCTION_WORDS | SAYS_LITTLE | everywhere]
+        if own and not any(same_stem(word, one) for word in own for one in said):
+            return clause
+    return ""
+
+
+def _words_said(paths: Sequence[Path], operations: Sequence[Operation], kg: KnowledgeGraph) -> set[str]:
+    """The words of what an answer rests on: of its relations, of the names on its paths, and of what was computed."""
+    said = {word for path in paths for word in path_words(path.relations)}
+    said |= kg.words_of(*{entity for path in paths for entity in path.entities})
+    said |= kg.words_of(*{operand.entity for operation in operations for operand in operation.operands})
+    return said | {w for one in operations for w in fold(f"{one.text} {one.argument}").split()}
+
+
+_NAMED_LAST = re.compile(
+    r"\b(?:by|wrote|painted|composed|directed|sang|recorded) "
+    r"(?P<name>(?:[Tt]he )?[A-Z][\w'’-]+(?: (?:and|of|the|[A-Z][\w'’-]+))+)\?*$"
+)
+
+
+def strange_name(query: Query, kg: KnowledgeGraph) -> str:
+    """The name at the end of a question of which the topics have less than half the words; empty where there is none.
+
+    *An album by Gravel Monsignor and the Tuesday Ferrets*; of *The Saltbush Parrots of Wirrabeena Crossing* no *The
+    Crossing* is meant.
+    """
+    found = _NAMED_LAST.search(query.text)
+    words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set[str]()
+    known = {word for topic in query.topics for name in kg.names_of(topic) for word in fold(name).split()}
+    return found["name"] if found and 2 * len(words & known) < len(words) else ""

@@ -1,0 +1,242 @@
+"""A question in plain words: *Jupiter has the most moons. Second?* asks *which planet has the second most moons*.
+
+People turn a question round, leave half of it out or tell a story with it; the readers of ``query`` know the plain way
+to ask it. A small model writes that from what was typed: token rows of All-MiniLM-L6-v2, which stays as it is, two
+layers that read them, and two that write, token by token, either one of the words that plain questions are made of or
+a copy of what stands in the text (Gu et al. 2016, CopyNet). So a name can be kept, never made up. What it writes is
+one more way to read a question, for those that have no answer as they stand. ``lab.training.rewriter`` trains it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.models.embedding import sentence_embedder
+
+PAD, BEGIN, END, COPIED = "<p>", "<s>", "</s>", "<c>"
+WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
+READ = (3, 6)  # layers of the encoder whose rows are read
+LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
+LIKELY = 0.3  # probability from which a question is read as it was rewritten
+AT_ALL = 0.1  # the same where it has no answer as it stands
+_LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
+_SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
+_BEAMS = 4
+_DATA = Path(__file__).parent / "data"
+_WEIGHTS, _PIECES = "rewriter.safetensors", "rewriter.txt"
+_EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
+_WORD = re.compile(r"\w+")
+_PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
+_PLACES = {  # how they are said
+    "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth",
+    "10th": "tenth", "capitals": "capital",
+}  # fmt: skip
+_JOINED = "+"  # before a piece that stands right behind the one before it
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A text that asks the same in plain words.
+
+    Attributes:
+        likely: its probability.
+        text: the question.
+    """
+
+    likely: float
+    text: str
+
+
+class Network(nn.Module):
+    """Token rows of a text to the plain question, in pieces that are written or copied.
+
+    Args:
+        pieces: those that can be written.
+        rows: size of a token row.
+        dropout: while it is trained.
+    """
+
+    def __init__(self, pieces: Sequence[str], rows: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.read, self.read_norm = nn.Linear(rows, WIDTH), nn.LayerNorm(WIDTH)
+        self.text_places, self.plain_places = nn.Embedding(LONGEST_TEXT, WIDTH), nn.Embedding(LONGEST_PLAIN + 2, WIDTH)
+        self.pieces = nn.Embedding(len(pieces), WIDTH)
+        reader = nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
+        writer = nn.TransformerDecoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
+        self.reader = nn.TransformerEncoder(reader, LAYERS, enable_nested_tensor=False)
+        self.writer = nn.TransformerDecoder(writer, LAYERS)
+        self.written_norm, self.bias = nn.LayerNorm(WIDTH), nn.Parameter(torch.zeros(len(pieces)))
+        self.copied, self.sought = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.dropout = nn.Dropout(dropout)
+        for table, spread in ((self.pieces, WIDTH**-0.5), (self.text_places, 0.02), (self.plain_places, 0.02)):
+            nn.init.normal_(table.weight, std=spread)
+
+    def memory(self, rows: Tensor, padding: Tensor | None = None) -> Tensor:
+        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``."""
+        read: Tensor = self.read_norm(self.read(rows)) + self.text_places.weight[: rows.shape[1]]
+        known: Tensor = self.reader(self.dropout(read), src_key_padding_mask=padding)
+        return known
+
+    def forward(self, memory: Tensor, padding: Tensor | None, plain: Tensor, places: Tensor) -> Tensor:
+        """Logits of what follows each piece: of every piece that can be written, then of every token of the text.
+
+        Args:
+            memory: see ``memory``.
+            padding: True where a text has no token.
+            plain: ids of the pieces before, ``(texts, length)``.
+            places: of each that is a copy the token, else -1.
+
+        Returns:
+            ``(texts, length, pieces + tokens)``.
+        """
+        length = plain.shape[1]
+        source = memory.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, WIDTH))
+        copied = self.copied(source) * (places >= 0)[..., None]
+        written = self.dropout(self.pieces(plain) * _EMBEDDED + copied + self.plain_places.weight[:length])
+        unseen = torch.triu(torch.full((length, length), -math.inf, device=plain.device), 1)
+        rows = self.written_norm(
+            self.writer(written, memory, tgt_mask=unseen, memory_key_padding_mask=padding, tgt_is_causal=True)
+        )
+        copies = (self.sought(rows) @ memory.transpose(1, 2)) * WIDTH**-0.5
+        if padding is not None:
+            copies = copies.masked_fill(padding[:, None], -math.inf)
+        return torch.cat([rows @ self.pieces.weight.T + self.bias, copies], 2)
+
+
+def pieces_of(text: str) -> tuple[list[str], list[tuple[int, int]]]:
+    """The tokens of a text, folded, with a mark on those that stand right behind another, and where they stand.
+
+    What the encoder puts around a text is an empty piece, which nothing equals.
+    """
+    spans = sentence_embedder().spans(text)[:LONGEST_TEXT]
+    last, pieces = -1, list[str]()
+    for start, end in spans:
+        own = fold(text[start:end]) or text[start:end]
+        pieces.append(f"{_JOINED if start == last else ''}{own}" if end > start else "")
+        last = end if end > start else last
+    return pieces, spans
+
+
+def place_of(piece: str, source: Sequence[str], before: int) -> int:
+    """Which token of a text a piece is a copy of: the one behind the last copy, or the first alike; -1 for none."""
+    behind = before + 1
+    if before >= 0 and behind < len(source) and source[behind] == piece:
+        return behind
+    return source.index(piece) if piece in source else -1
+
+
+class Rewriter:
+    """Plain questions for texts.
+
+    Args:
+        network: trained.
+        pieces: those that it can write.
+    """
+
+    def __init__(self, network: Network, pieces: Sequence[str]) -> None:
+        self.pieces, self._network = tuple(pieces), network.eval()
+        self._ids = {piece: number for number, piece in enumerate(pieces)}
+
+    def rewritings(self, text: str) -> list[Rewriting]:
+        """The likeliest plain questions for a text, best first."""
+        source, spans = pieces_of(text)
+        found = self._search(sentence_embedder().rows([text], READ)[0][: len(source)], source)
+        return [Rewriting(math.exp(total), assembled(said[1:-1], at[1:-1], text, spans)) for total, said, at in found]
+
+    @torch.inference_mode()
+    def _search(self, rows: Tensor, source: Sequence[str]) -> list[tuple[float, list[str], list[int]]]:
+        """The likeliest pieces for a text, and of each the token that it is a copy of or -1."""
+        memory = self._network.memory(rows[None])
+        every = [*self.pieces, *dict.fromkeys(own for own in source if own and own not in self._ids)]
+        ids = {piece: number for number, piece in enumerate(every)}
+        into = torch.tensor([*range(len(self.pieces)), *(ids.get(own, 0) for own in source)])
+        live, done = [(0.0, [BEGIN], [-1])], list[tuple[float, list[str], list[int]]]()
+        for _ in range(LONGEST_PLAIN):
+            plain = torch.tensor([[self._ids.get(own, self._ids[COPIED]) for own in one[1]] for one in live])
+            places = torch.tensor([one[2] for one in live])
+            logits = self._network(memory.expand(len(live), -1, -1), None, plain, places)[:, -1]
+            shares = torch.zeros(len(live), len(every)).index_add_(1, into, logits.softmax(-1))
+            shares[:, [self._ids[PAD], self._ids[COPIED]]] = 0
+            best = shares.topk(_BEAMS, 1)
+            grown = [
+                (total + math.log(share + 1e-9), [*said, every[place]], at)
+                for (total, said, at), own, where in zip(live, best.values.tolist(), best.indices.tolist(), strict=True)
+                for share, place in zip(own, where, strict=True)
+            ]
+            grown = [(total, said, [*at, place_of(said[-1], source, at[-1])]) for total, said, at in grown]
+            grown.sort(key=lambda one: -one[0])
+            done += [one for one in grown[: 2 * _BEAMS] if one[1][-1] == END]
+            done = sorted(done, key=lambda one: -one[0])[:_BEAMS]
+            live = [one for one in grown if one[1][-1] != END][:_BEAMS]
+            if not live or (len(done) == _BEAMS and live[0][0] < done[-1][0]):
+                break
+        return done
+
+    def save(self, folder: Path = _DATA) -> None:
+        """Write it where ``rewriter`` reads it, in half precision."""
+        (folder / _PIECES).write_text("".join(f"{piece}\n" for piece in self.pieces), "utf-8")
+        weights = {name: tensor.half().contiguous() for name, tensor in self._network.state_dict().items()}
+        save_file(weights, folder / _WEIGHTS)
+
+
+def assembled(pieces: Sequence[str], places: Sequence[int], source: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Pieces as a text; what is a copy is written as it stands in the source, but for *The* at its beginning.
+
+    Args:
+        pieces: see ``pieces_of``.
+        places: of each the token of the source that it is a copy of, or -1.
+        source: the text that was rewritten.
+        spans: where each of its tokens stands.
+    """
+    made = ""
+    for piece, place in zip(pieces, places, strict=True):
+        copied = place >= 0 and piece not in FUNCTION_WORDS
+        own = source[slice(*spans[place])] if copied else piece.removeprefix(_JOINED)
+        made += own if piece.startswith(_JOINED) or not made else f" {own}"
+    return made[:1].upper() + made[1:]
+
+
+def wordings(text: str) -> tuple[str, str]:
+    """In which words a question is read, and in which it is read again where it then has no answer; empty for none.
+
+    Args:
+        text: as it was typed.
+    """
+    says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
+    if len(says) < _LEAST_SAID:
+        return text, ""
+    found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
+    if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
+        return text, ""
+    return (found.text, text) if found.likely >= LIKELY else (text, found.text)
+
+
+def keeps_its_numbers(text: str, plain: str) -> bool:
+    """Whether a rewriting asks for the same place in an order, and for a capital where the text does.
+
+    The *second* may be said in other ways, *what comes next*; the *seventh* may not.
+    """
+    told, asked = (
+        {_PLACES.get(word, word) for word in _WORD.findall(fold(one).replace("-", " "))} for one in (text, plain)
+    )
+    return _PLACES_BEYOND & told == _PLACES_BEYOND & asked and ("capital" not in told or "capital" in asked)
+
+
+@cache
+def rewriter() -> Rewriter:
+    """The one that comes with this package."""
+    pieces = (_DATA / _PIECES).read_text("utf-8").splitlines()
+    weights = {name: tensor.float() for name, tensor in load_file(_DATA / _WEIGHTS).items()}
+    network = Network(pieces, weights["read.weight"].shape[1])
+    network.load_state_dict(weights)
+    return Rewriter(network, pieces)
