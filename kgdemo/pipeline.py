@@ -208,11 +208,12 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        text, other = wordings(question)
-        run = self.answered(text, method, graph, settings, entities, typed=text == question)
-        if other and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
-            again = partial(self.answered, other, method, graph, settings, entities, typed=other == question)
-            run = or_in_other_words(run, again, graph.verifier)
+        words = wordings(question)
+        asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
+        run = asked(words.first, typed=words.first == question)
+        if words.second and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
+            again = partial(asked, words.second, typed=words.second == question)
+            run = or_in_other_words(run, again, graph.verifier, words)
         yield from run
         yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
 

@@ -39,6 +39,7 @@ from kgdemo.query.nested import (
 )
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
+from kgdemo.query.rewriter import Wordings
 from kgdemo.query.wording import plain_question
 from kgdemo.reading import Reading
 from kgdemo.reasoners.base import Resources
@@ -595,7 +596,7 @@ def without_search(events: Sequence[Event], verifier: Verifier) -> Iterator[Even
 
 
 def or_in_other_words(
-    run: Iterator[Event], again: Callable[[], Iterator[Event]], verifier: Verifier
+    run: Iterator[Event], again: Callable[[], Iterator[Event]], verifier: Verifier, words: Wordings
 ) -> Iterator[Event]:
     """A run's events; in place of a refusal the answer to the question in other words, if those have one.
 
@@ -603,16 +604,27 @@ def or_in_other_words(
         run: how the question was answered as it is read first.
         again: answers it in other words.
         verifier: see ``without_search``.
+        words: in which it is read; where they have to agree and do not, that is said in place of an answer.
     """
     searched = False
     for event in run:
         searched |= isinstance(event, PathFound)
-        told = tuple(again()) if isinstance(event, AnswerFinal) and event.refusal else ()
-        if any(isinstance(one, AnswerFinal) and not one.refusal for one in told):
-            yield from without_search(told, verifier) if searched else told
-        else:
-            yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
+        if not isinstance(event, AnswerFinal) or not (event.refusal or words.agree):
             yield event
+            continue
+        told = tuple(again())
+        other = next((one for one in told if isinstance(one, AnswerFinal) and not one.refusal), None)
+        if other is not None and event.refusal:
+            yield from without_search(told, verifier) if searched else told
+            continue
+        yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
+        if other is None or set(other.answers) & set(event.answers):
+            yield event
+        else:
+            yield no_answer(
+                f"I can read this in two ways, and their answers differ: as it stands, {listed(event.answers, 3)}; "
+                f"as “{words.second}”, {listed(other.answers, 3)}. Please ask it in plain words."
+            )
 
 
 def or_described(run: Iterator[Event], described: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -22,13 +22,14 @@ from torch import Tensor, nn
 
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.query.wording import beyond_graphs, is_private
 
 PAD, BEGIN, END, COPIED = "<p>", "<s>", "</s>", "<c>"
 WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
 READ = (3, 6)  # layers of the encoder whose rows are read
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
-AT_ALL = 0.1  # the same where it has no answer as it stands
+AT_ALL = 0.1  # the same where it has no answer as it stands, or the same one
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 4
@@ -206,19 +207,36 @@ def assembled(pieces: Sequence[str], places: Sequence[int], source: str, spans: 
     return made[:1].upper() + made[1:]
 
 
-def wordings(text: str) -> tuple[str, str]:
-    """In which words a question is read, and in which it is read again where it then has no answer; empty for none.
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """In which words a question is read.
+
+    Attributes:
+        first: those it is read in.
+        second: those it is read in again where it then has no answer; empty for none.
+        agree: both have to give the same answer, since neither is sure.
+    """
+
+    first: str
+    second: str = ""
+    agree: bool = False
+
+
+def wordings(text: str) -> Wordings:
+    """In which words a question is read: plain ones where they are likely, else as it was typed.
 
     Args:
         text: as it was typed.
     """
     says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
-    if len(says) < _LEAST_SAID:
-        return text, ""
+    if len(says) < _LEAST_SAID or is_private(text):
+        return Wordings(text)
     found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
     if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
-        return text, ""
-    return (found.text, text) if found.likely >= LIKELY else (text, found.text)
+        return Wordings(text)
+    if found.likely >= LIKELY:  # what no graph answers in plain words it does not answer in others
+        return Wordings(found.text, "" if beyond_graphs(found.text) else text)
+    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=True)
 
 
 def keeps_its_numbers(text: str, plain: str) -> bool:

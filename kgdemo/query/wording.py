@@ -443,6 +443,11 @@ def beyond_graphs(text: str) -> str:
     return _NO_GRAPH.get(_kind_beyond(plain_question(text), text), "")
 
 
+def is_private(text: str) -> bool:
+    """Whether a text asks for what is nobody's but its owner's."""
+    return _kind_beyond(plain_question(text), text) == "private"
+
+
 def says_more(text: str, short: str) -> bool:
     """Whether a text asks for what no graph holds, *right now*, *in your opinion*, and what is left of it does not.
 

@@ -25,6 +25,7 @@ from kgdemo.query.rewriter import (
     READ,
     Network,
     Rewriter,
+    Wordings,
     assembled,
     keeps_its_numbers,
     pieces_of,
@@ -50,16 +51,16 @@ _PLAIN = "How many moons does Jupiter have?"
     ],
 )
 def test_plain_words(typed: str, plain: str) -> None:
-    assert wordings(typed)[0] == plain
+    assert wordings(typed).first == plain
 
 
 def test_what_is_plain_already_is_read_as_it_stands() -> None:
-    assert wordings("What is the capital of Peru?") == ("What is the capital of Peru?", "")
+    assert wordings("What is the capital of Peru?") == Wordings("What is the capital of Peru?")
 
 
 @pytest.mark.parametrize("typed", ["Berlin", "What about Peru?", "and his wife?", "Is it?", ""])
 def test_what_says_too_little_is_left_as_it_is(typed: str) -> None:
-    assert wordings(typed) == (typed, "")
+    assert wordings(typed) == Wordings(typed)
 
 
 def test_a_place_in_an_order_stays_that_place() -> None:
@@ -71,10 +72,14 @@ def test_a_place_in_an_order_stays_that_place() -> None:
 
 def test_what_is_unsure_is_read_so_only_where_there_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kgdemo.query.rewriter.LIKELY", 1.1)
-    assert wordings("Beethoven wrote how many symphonies") == (
-        "Beethoven wrote how many symphonies",
-        "How many symphonies did Beethoven write?",
-    )
+    asked = "Beethoven wrote how many symphonies"
+    assert wordings(asked) == Wordings(asked, "How many symphonies did Beethoven write?", agree=True)
+
+
+def test_what_no_graph_answers_is_not_asked_in_other_words() -> None:
+    private = "please give me the private mobile number of Stephen King, i love his books"
+    assert wordings(private) == Wordings(private)
+    assert wordings("who's gonna win the 2045 AFL grand final").second == ""
 
 
 @settings(deadline=None, max_examples=25)
@@ -175,18 +180,32 @@ def _again(*events: Event) -> Iterator[Event]:
     yield from events
 
 
+_WORDS, _UNSURE = Wordings("a", "b"), Wordings("a", "b", agree=True)
+_OTHER = AnswerFinal("8.", ("8",), (), "test")
+
+
 def test_what_has_no_answer_is_read_in_other_words(world: OpenedGraph) -> None:
-    told = list(or_in_other_words(iter([_REFUSED]), lambda: _again(Notice("Read as: x"), _ANSWERED), world.verifier))
-    assert told == [Notice("Read as: x"), _ANSWERED]
+    again = lambda: _again(Notice("Read as: x"), _ANSWERED)  # noqa: E731
+    assert list(or_in_other_words(iter([_REFUSED]), again, world.verifier, _WORDS)) == [
+        Notice("Read as: x"),
+        _ANSWERED,
+    ]
 
 
 def test_what_has_an_answer_is_not_read_again(world: OpenedGraph) -> None:
-    assert list(or_in_other_words(iter([_ANSWERED]), lambda: _again(_REFUSED), world.verifier)) == [_ANSWERED]
+    assert list(or_in_other_words(iter([_ANSWERED]), lambda: _again(_OTHER), world.verifier, _WORDS)) == [_ANSWERED]
 
 
 def test_a_refusal_stands_where_no_words_help(world: OpenedGraph) -> None:
-    told = list(or_in_other_words(iter([_REFUSED]), lambda: _again(Notice("Read as: x"), _REFUSED), world.verifier))
-    assert told == [_REFUSED]
+    again = lambda: _again(Notice("Read as: x"), _REFUSED)  # noqa: E731
+    assert list(or_in_other_words(iter([_REFUSED]), again, world.verifier, _WORDS)) == [_REFUSED]
+
+
+def test_two_unsure_readings_that_differ_are_no_answer(world: OpenedGraph) -> None:
+    told = list(or_in_other_words(iter([_ANSWERED]), lambda: _again(_OTHER), world.verifier, _UNSURE))
+    assert isinstance(told[-1], AnswerFinal)
+    assert "two ways" in told[-1].refusal
+    assert list(or_in_other_words(iter([_ANSWERED]), lambda: _again(_ANSWERED), world.verifier, _UNSURE)) == [_ANSWERED]
 
 
 @pytest.mark.parametrize(
