@@ -24,7 +24,7 @@ from kgdemo.answering.computation import (
 from kgdemo.answering.conditions import EITHER
 from kgdemo.answering.described import ANYBODY
 from kgdemo.answering.editions import Editions
-from kgdemo.answering.operands import PLACES, names_of_kind, number_of, operand_of, shown_value
+from kgdemo.answering.operands import COMPLETE, PLACES, names_of_kind, number_of, operand_of, shown_value
 from kgdemo.events import AnswerFinal, Event, Notice, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
@@ -37,9 +37,6 @@ from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
 
-_COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
-    "shares border with|official language|currency|continent|has country|hosted by|consists of".split("|")
-)
 _THEN = ("released", "happened")  # what was in a year: not somebody born or something founded in it
 _IN_GENERAL = re.compile(
     r"\b(?:in|on|of|does|do|has|have|make up) an? (?!single\b)\w+|\ban? \w+ (?:has|have)\b", re.IGNORECASE
@@ -597,7 +594,7 @@ class Lists(Editions):
         if last > len(operands):
             yield no_answer(f"There are more than the {number} that the graph holds: {listed(names)}.")
             return
-        whole = bool(ends) and all(path.relations[-1] in _COMPLETE for path in ends.values())
+        whole = bool(ends) and all(path.relations[-1] in COMPLETE for path in ends.values())
         if len(names) == 1 and not whole and _IS_MANY.search(self.query.text):
             yield no_answer(f"The graph holds one here, {names[0]}, and one alone is no count.")
             return

@@ -26,6 +26,9 @@ MAX_MEMBERS = 5000  # of one set; a larger one is refused, not cut
 # relations from a place to what lies in it; in that of Freebase both names of the same relation are met
 _CONTAINS = ("contains", "has country", "crossed by river", "/location/location/contains", "location.location.contains")
 LIES_IN = ("located in", "continent", "flows through", "part of")
+COMPLETE = frozenset(  # relations of which an entity's list is whole, so that counting it gives the number
+    "shares border with|official language|currency|continent|has country|hosted by|consists of".split("|")
+)
 _HAS_MEMBERS = ("consists of", "has instance", "gender of")
 SAYS_WHAT_IT_IS = frozenset(("occupation", "genre", "position held", "instance of", "gender", "animal class"))
 _INSTANCE = "instance of"  # of a *transition metal*, which is a metal

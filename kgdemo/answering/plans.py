@@ -13,11 +13,13 @@ from kgdemo.answering.computation import (
     MethodRun,
     computed_answer,
     listed,
+    no_answer,
     order_of,
     within_bound,
     years_between,
 )
 from kgdemo.answering.operands import (
+    COMPLETE,
     PLACES,
     attribute_in_words,
     is_of_kind,
@@ -106,6 +108,10 @@ _IN_POWER = re.compile(
     r"|leader|head|last\w*|was|were)\b",
     re.IGNORECASE,
 )
+
+
+_AWARDED = "award received"
+_OFTEN_AWARDED = frozenset(("film", "series", "album", "song"))  # more often than a graph lists
 
 
 class Plans(Walks):
@@ -254,8 +260,15 @@ class Plans(Walks):
         return (("count", str(len(operands))), counted) if operands else None
 
     def _counted(self, operands: Sequence[Operand], noun: str) -> Iterator[Event]:
-        """How many of something the graph holds."""
+        """How many of something the graph holds, where that may be all of it."""
         number, ends = str(len(operands)), listed([operand.entity for operand in operands])
+        last = {(path.entities[0], path.relations[-1]) for operand in operands for path in operand.paths[:1]}
+        if number == "1" and not any(relation in COMPLETE for _, relation in last):
+            yield no_answer(f"The graph holds one here, {ends}, and one alone is no count.")
+            return
+        if any(relation == _AWARDED and kind_of(self.kg, one) in _OFTEN_AWARDED for one, relation in last):
+            yield no_answer(f"The graph holds {number} ({ends}), and such lists of awards are seldom whole.")
+            return
         if (yield from self._operate("count", f"{noun}: {ends}", operands, (number,))) is not None:
             yield computed_answer(f"The graph holds {number}, which need not be all: {ends}.", (number,))
 

@@ -29,6 +29,7 @@ WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
 READ = (3, 6)  # layers of the encoder whose rows are read
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
+LIKELIER = 0.5  # the same of one that begins with its question word and tells nothing else
 AT_ALL = 0.1  # the same where it has no answer as it stands, or the same one
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
@@ -37,6 +38,12 @@ _DATA = Path(__file__).parent / "data"
 _WEIGHTS, _PIECES = "rewriter.safetensors", "rewriter.txt"
 _EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
 _WORD = re.compile(r"\w+")
+_IS_PLAIN = re.compile(
+    r"(?:(?:in|on|of|at|from|by|for|to) )?(?:what|which|who|whose|when|where|how|is|are|was|were|did|does|do|has|have"
+    r"|name|list)(?:'?s)?\b[^.!?;:–]*\W*$",
+    re.IGNORECASE,
+)
+_SHORT = 13  # words
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
 _PLACES = {  # how they are said
     "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth",
@@ -234,9 +241,10 @@ def wordings(text: str) -> Wordings:
     found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
     if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
         return Wordings(text)
-    if found.likely >= LIKELY:  # what no graph answers in plain words it does not answer in others
+    plain = len(text.split()) <= _SHORT and _IS_PLAIN.match(text) is not None
+    if found.likely >= (LIKELIER if plain else LIKELY):  # what no graph answers in plain words it does not in others
         return Wordings(found.text, "" if beyond_graphs(found.text) else text)
-    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=True)
+    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=not plain)
 
 
 def keeps_its_numbers(text: str, plain: str) -> bool:
