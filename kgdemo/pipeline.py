@@ -54,7 +54,7 @@ from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.rewriter import wordings
-from kgdemo.reading import read
+from kgdemo.reading import read, unknown_name
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.reasoners.embedded import EmbeddedReasoner
@@ -284,7 +284,7 @@ class Pipeline:
             text = question if reading.typed else reading.text  # with what was mistyped put right
             run = held_against(steps.answer(query), partial(steps.meant, query, text))
             yield from or_described(
-                _as_asked(query, text, run, graph.kg, settings.directed), partial(steps.described_whole, query)
+                _as_asked(query, text, run, graph, settings.directed), partial(steps.described_whole, query)
             )
 
     def _fitted(self, settings: Settings, hops: int) -> Generator[Event, None, Settings]:
@@ -329,16 +329,17 @@ class Pipeline:
             yield from answer(query, ask, *common)
 
 
-def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph, directed: bool) -> Iterator[Event]:
+def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph, directed: bool) -> Iterator[Event]:
     """A run's events; in place of an answer that leaves aside what the question says, what that is.
 
     Args:
         query: the question.
         text: its words, with those that the query has no use for.
         run: its events.
-        kg: the graph.
+        graph: what it is about.
         directed: its relations lead one way.
     """
+    kg = graph.kg
     operations = list[Operation]()
     for event in run:
         if isinstance(event, Operation):
@@ -349,7 +350,7 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], kg: KnowledgeGraph,
             yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
             name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
             why = not_so_many(query.plan.asked, event.answers)
-            if strange := strange_name(query, kg):
+            if strange := strange_name(query, kg) or unknown_name(text, graph):
                 why = f"The graph knows nothing by the name of “{strange}”."
             why = why or of_another_gender(query, event.answers, kg) or none_of_those_named(query, event.answers, kg)
             if operations:

@@ -384,6 +384,27 @@ def _nonsense(query: Query, graph: OpenedGraph) -> list[str]:
     return strange if len(strange) > 1 and 2 * len(strange) >= len(query.text.split()) - 1 else []
 
 
+def unknown_name(text: str, graph: OpenedGraph) -> str:
+    """The first word with a capital, of more than a few letters, that neither English nor the graph has; else empty.
+
+    Args:
+        text: of a question.
+        graph: what it is about.
+    """
+    if not graph.linker.knows_all_names:
+        return ""
+    _, _, behind = text.partition(" ")
+    strange = (word for word in unknown_words(behind, graph.vocabulary) if word[:1].isupper() and not word.isupper())
+    return next(
+        (
+            word
+            for word in strange
+            if len(word) > _LONG_NAME and not graph.linker.knows(fold(word)) and not _is_english(word.lower())
+        ),
+        "",
+    )
+
+
 def _nothing_found(query: Query, linked: EntitiesLinked, graph: OpenedGraph) -> str:
     """What is said of a question without a topic entity."""
     name, noun, linker = graph.kg.name, query.plan.noun, graph.linker

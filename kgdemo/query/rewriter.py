@@ -45,9 +45,10 @@ _IS_PLAIN = re.compile(
 )
 _SHORT = 13  # words
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
+_NEVER_LOST = frozenset(("capital", "symbol"))
 _PLACES = {  # how they are said
     "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth",
-    "10th": "tenth", "capitals": "capital",
+    "10th": "tenth", "capitals": "capital", "symbols": "symbol",
 }  # fmt: skip
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
@@ -248,14 +249,14 @@ def wordings(text: str) -> Wordings:
 
 
 def keeps_its_numbers(text: str, plain: str) -> bool:
-    """Whether a rewriting asks for the same place in an order, and for a capital where the text does.
+    """Whether a rewriting asks for the same place in an order, and for a capital or a symbol where the text does.
 
     The *second* may be said in other ways, *what comes next*; the *seventh* may not.
     """
     told, asked = (
         {_PLACES.get(word, word) for word in _WORD.findall(fold(one).replace("-", " "))} for one in (text, plain)
     )
-    return _PLACES_BEYOND & told == _PLACES_BEYOND & asked and ("capital" not in told or "capital" in asked)
+    return _PLACES_BEYOND & told == _PLACES_BEYOND & asked and _NEVER_LOST & told <= asked
 
 
 @cache
