@@ -29,7 +29,7 @@ WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
 READ = (3, 6)  # layers of the encoder whose rows are read
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
-LIKELIER = 0.5  # the same of one that begins with its question word and tells nothing else
+LIKELIER = 0.7  # the same of a short one that begins with its question word and tells nothing else
 AT_ALL = 0.1  # the same where it has no answer as it stands, or the same one
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
@@ -43,7 +43,7 @@ _IS_PLAIN = re.compile(
     r"|name|list)(?:'?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT = 13  # words
+_SHORT, _SHORTEST = 13, 4  # words of a question that asks at once, and of one that can hardly do otherwise
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
 _NEVER_LOST = frozenset(("capital", "symbol"))
 _PLACES = {  # how they are said
@@ -242,7 +242,8 @@ def wordings(text: str) -> Wordings:
     found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
     if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
         return Wordings(text)
-    plain = len(text.split()) <= _SHORT and _IS_PLAIN.match(text) is not None
+    words = len(text.split())
+    plain = words <= _SHORTEST or (words <= _SHORT and _IS_PLAIN.match(text) is not None)
     if found.likely >= (LIKELIER if plain else LIKELY):  # what no graph answers in plain words it does not in others
         return Wordings(found.text, "" if beyond_graphs(found.text) else text)
     return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=not plain)
