@@ -53,7 +53,7 @@ from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
-from kgdemo.query.rewriter import wordings
+from kgdemo.query.rewriter import Wordings, wordings
 from kgdemo.reading import read, unknown_name
 from kgdemo.reasoners.base import Resources
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
@@ -208,7 +208,7 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        words = wordings(question)
+        words = wordings(question) if graph.linker.knows_all_names else Wordings(question)
         asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
         run = asked(words.first, typed=words.first == question)
         if words.second and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):

@@ -154,7 +154,7 @@ def of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph) 
 def none_of_those_named(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
     """That a question asks which of some things it is, and what was found is none of them."""
     things = [fold(thing) for thing in query.plan.things]
-    if query.plan.form is not Form.COMPARISON or len(things) < 2:
+    if query.plan.form is not Form.COMPARISON or len(things) < 2 or " or " not in query.plan.asked:
         return ""
     named = {fold(name) for one in answers for name in kg.names_of(one)}
     if not named or any(thing in name or name in thing for thing in things for name in named):

@@ -29,8 +29,8 @@ WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
 READ = (3, 6)  # layers of the encoder whose rows are read
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
-LIKELIER = 0.7  # the same of a short one that begins with its question word and tells nothing else
-AT_ALL = 0.1  # the same where it has no answer as it stands, or the same one
+UNLIKELY = 0.2  # probability from which a rewriting has to have the same answer as the question as it stands
+AT_ALL = 0.1  # probability from which a question that has no answer as it stands is read so
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 4
@@ -38,17 +38,18 @@ _DATA = Path(__file__).parent / "data"
 _WEIGHTS, _PIECES = "rewriter.safetensors", "rewriter.txt"
 _EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
 _WORD = re.compile(r"\w+")
-_IS_PLAIN = re.compile(
-    r"(?:(?:in|on|of|at|from|by|for|to) )?(?:what|which|who|whose|when|where|how|is|are|was|were|did|does|do|has|have"
-    r"|name|list)(?:'?s)?\b[^.!?;:–]*\W*$",
+_ASKS_AT_ONCE = re.compile(
+    r"(?:(?:after|besides|apart from) [^,]+, |(?:in|on|of|at|from|by|for|to) )?(?:what|which|who|whose|when|where|how"
+    r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT, _SHORTEST = 13, 4  # words of a question that asks at once, and of one that can hardly do otherwise
+_SHORT, _SHORTEST = 16, 4  # words of a question that asks at once, and of one that can hardly do otherwise
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
-_NEVER_LOST = frozenset(("capital", "symbol"))
+_NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
 _PLACES = {  # how they are said
     "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth",
     "10th": "tenth", "capitals": "capital", "symbols": "symbol",
+    "actors": "actor", "genres": "genre",
 }  # fmt: skip
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
@@ -237,20 +238,24 @@ def wordings(text: str) -> Wordings:
         text: as it was typed.
     """
     says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
-    if len(says) < _LEAST_SAID or is_private(text):
+    if len(says) < _LEAST_SAID or _is_plain(text) or is_private(text):
         return Wordings(text)
     found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
     if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
         return Wordings(text)
-    words = len(text.split())
-    plain = words <= _SHORTEST or (words <= _SHORT and _IS_PLAIN.match(text) is not None)
-    if found.likely >= (LIKELIER if plain else LIKELY):  # what no graph answers in plain words it does not in others
+    if found.likely >= LIKELY:  # what no graph answers in plain words it does not answer in others
         return Wordings(found.text, "" if beyond_graphs(found.text) else text)
-    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=not plain)
+    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=found.likely >= UNLIKELY)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text is short and asks at once, so that a rewriting could only lose what it says."""
+    words = len(text.split())
+    return words <= _SHORTEST or (words <= _SHORT and _ASKS_AT_ONCE.match(text) is not None)
 
 
 def keeps_its_numbers(text: str, plain: str) -> bool:
-    """Whether a rewriting asks for the same place in an order, and for a capital or a symbol where the text does.
+    """Whether a rewriting asks for the same place in an order, and for what the text asks for.
 
     The *second* may be said in other ways, *what comes next*; the *seventh* may not.
     """
