@@ -43,7 +43,7 @@ _ASKS_AT_ONCE = re.compile(
     r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT, _SHORTEST = 16, 4  # words of a question that asks at once, and of one that can hardly do otherwise
+_SHORT, _SHORTEST = 20, 4  # words of a question that asks at once, and of one that can hardly do otherwise
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
 _NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
 _PLACES = {  # how they are said
