@@ -3,8 +3,8 @@
 People turn a question round, leave half of it out or tell a story with it; the readers of ``query`` know the plain way
 to ask it. A small model writes that from what was typed: token rows of All-MiniLM-L6-v2, which stays as it is, two
 layers that read them, and two that write, token by token, either one of the words that plain questions are made of or
-a copy of what stands in the text (Gu et al. 2016, CopyNet). So a name can be kept, never made up. What it writes is
-one more way to read a question, for those that have no answer as they stand. ``lab.training.rewriter`` trains it.
+a copy of what stands in the text (Gu et al. 2016, CopyNet). So a name can be kept, never made up. In which
+of both a question is read, ``wordings`` decides. ``lab.training.rewriter`` trains the network.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ASKS_AT_ONCE = re.compile(
     r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT, _SHORTEST = 20, 4  # words of a question that asks at once, and of one that can hardly do otherwise
+_SHORT, _SHORTEST = 20, 5  # words of a question that asks at once, and of one that can hardly do otherwise
 _PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
 _NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
 _PLACES = {  # how they are said
@@ -51,6 +51,12 @@ _PLACES = {  # how they are said
     "10th": "tenth", "capitals": "capital", "symbols": "symbol",
     "actors": "actor", "genres": "genre",
 }  # fmt: skip
+_IS_MOST = re.compile(r"\b(?:[a-z]{2,}est|most|least)\b", re.IGNORECASE)
+_SPEAKS_OF_AN_ORDER = re.compile(
+    r"\b(?:[a-z]+est|most|least|more|less|fewer|[a-z]{3,}er|top|first|second|third|1st|2nd|3rd|last|next|number|no|record"
+    r"|than|after|any|ever)\b",
+    re.IGNORECASE,
+)
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
 
@@ -240,7 +246,7 @@ def wordings(text: str) -> Wordings:
     says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
     if len(says) < _LEAST_SAID or _is_plain(text) or is_private(text):
         return Wordings(text)
-    found = next((one for one in rewriter().rewritings(text) if keeps_its_numbers(text, one.text)), None)
+    found = next((one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text)), None)
     if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
         return Wordings(text)
     if found.likely >= LIKELY:  # what no graph answers in plain words it does not answer in others
@@ -254,15 +260,18 @@ def _is_plain(text: str) -> bool:
     return words <= _SHORTEST or (words <= _SHORT and _ASKS_AT_ONCE.match(text) is not None)
 
 
-def keeps_its_numbers(text: str, plain: str) -> bool:
-    """Whether a rewriting asks for the same place in an order, and for what the text asks for.
+def keeps_what_is_asked(text: str, plain: str) -> bool:
+    """Whether a rewriting asks for the same place in an order, for the end of an order only where the text does.
 
-    The *second* may be said in other ways, *what comes next*; the *seventh* may not.
+    The *second* may be said in other ways, *what comes next*; the *seventh* may not. A *big* mountain is not the
+    *highest*. Some things that are asked for must never get lost.
     """
     told, asked = (
         {_PLACES.get(word, word) for word in _WORD.findall(fold(one).replace("-", " "))} for one in (text, plain)
     )
-    return _PLACES_BEYOND & told == _PLACES_BEYOND & asked and _NEVER_LOST & told <= asked
+    same_place = _PLACES_BEYOND & told == _PLACES_BEYOND & asked
+    in_order = _IS_MOST.search(plain) is None or _SPEAKS_OF_AN_ORDER.search(text) is not None
+    return same_place and in_order and _NEVER_LOST & told <= asked
 
 
 @cache

@@ -62,7 +62,7 @@ def _answer(question: str) -> tuple[AnswerFinal, list[Event]]:
 
 
 def test_a_question_that_nothing_else_answers_is_answered_by_what_it_describes() -> None:
-    final, events = _answer("big flat topped mountain that looks down on Cape Town")
+    final, events = _answer("The big flat topped mountain that looks down on Cape Town, what do they call it?")
     assert final.answers == ("Table Mountain",)
     assert "% sure" in final.text
     steps = [event for event in events if isinstance(event, Operation)]

@@ -82,7 +82,7 @@ def test_a_question_in_other_words_is_answered(pipeline: Pipeline, question: str
 @pytest.mark.parametrize(
     ("question", "entity", "answer"),
     [
-        ("stanley kubrik year of death", "Stanley Kubrick", "7 March 1999"),
+        ("stanley kubrik year of death", "Stanley Kubrick", "1999"),
         ("discoveries of ernest ruterford", "Ernest Rutherford", "Atomic nucleus"),
         ("Country of birth of pierre curies wife", "Pierre Curie", "Poland"),
         ("leagues of the clubs that play at san siro", "San Siro", "Serie A"),  # no club, however likely that is
