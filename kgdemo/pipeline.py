@@ -15,14 +15,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
 from kgdemo.answering.computation import computed_answer, listed, no_answer
-from kgdemo.answering.objections import (
-    computed_of_another_kind,
-    name_passed_over,
-    none_of_those_named,
-    not_so_many,
-    of_another_gender,
-    strange_name,
-)
+from kgdemo.answering.objections import objection
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
@@ -50,7 +43,6 @@ from kgdemo.models.causal import BY_VLLM, CausalModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
-from kgdemo.query.answer_type import kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.rewriter import Wordings, wordings
@@ -339,25 +331,14 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph,
         graph: what it is about.
         directed: its relations lead one way.
     """
-    kg = graph.kg
     operations = list[Operation]()
     for event in run:
         if isinstance(event, Operation):
             operations.append(event)
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
-            event = _but_those_named(text, event, kg)
-            yes = query.plan.form is Form.YES_NO and [one.lower() for one in event.answers] == ["yes"]
-            name = name_passed_over(query.plan.asked, operations, kg) if yes and operations else ""
-            why = not_so_many(query.plan.asked, event.answers)
-            if strange := strange_name(query, kg) or unknown_name(text, graph):
-                why = f"The graph knows nothing by the name of “{strange}”."
-            why = why or of_another_gender(query, event.answers, kg) or none_of_those_named(query, event.answers, kg)
-            if operations:
-                why = why or computed_of_another_kind(query, event.answers, Sets(kg, directed))
-            why = why or (f"{event.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")
-            if event.answers and all(kind_of(kg, one) == "feat" for one in event.answers):
-                why = f"What the graph holds here is only what is known of something: {listed(event.answers)}."
+            event = _but_those_named(text, event, graph.kg)
+            why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph))
         yield no_answer(why) if why else event
 
 

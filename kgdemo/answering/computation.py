@@ -573,6 +573,11 @@ def no_answer(why: str) -> AnswerFinal:
     return AnswerFinal(why, (), (), BY, refusal=why)
 
 
+def one_alone(name: str) -> AnswerFinal:
+    """What is said where one thing is counted of which the graph need not hold all."""
+    return no_answer(f"The graph holds one here, {name}, and one alone is no count.")
+
+
 def computed_answer(text: str, answers: tuple[str, ...], ran: MethodRun | None = None) -> AnswerFinal:
     return AnswerFinal(text, answers, (ran or MethodRun()).citing(answers), BY)
 

@@ -16,6 +16,7 @@ from kgdemo.answering.computation import (
     computed_answer,
     listed,
     no_answer,
+    one_alone,
     order_of,
     said_bound,
     unchanged,
@@ -596,7 +597,7 @@ class Lists(Editions):
             return
         whole = bool(ends) and all(path.relations[-1] in COMPLETE for path in ends.values())
         if len(names) == 1 and not whole and _IS_MANY.search(self.query.text):
-            yield no_answer(f"The graph holds one here, {names[0]}, and one alone is no count.")
+            yield one_alone(names[0])
             return
         operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
         if operation is None:

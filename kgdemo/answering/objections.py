@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.records import order_of
-from kgdemo.events import Operation
+from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
@@ -128,12 +128,6 @@ def of_another_kind(query: Query, answers: Sequence[str], sets: Sets) -> str:
     return f"What the graph holds here is no {noun}: {listed(list(answers), 3)}."
 
 
-def computed_of_another_kind(query: Query, answers: Sequence[str], sets: Sets) -> str:
-    """The same of what was computed, where the question begins with the kind: *which rocket launched Apollo 11*."""
-    plainly = _ASKS_WHICH.match(query.plan.asked) and query.plan.form not in _OF_A_VALUE
-    return of_another_kind(query, answers, sets) if plainly else ""
-
-
 _GENDERS = {"woman": "woman", "man": "man", "girl": "woman", "actress": "woman", "lady": "woman", "female": "woman"}
 _ASKS_FOR_ONE = re.compile(
     rf"(?:who|which|what)(?: (?:is|was|are|were))?(?: the)?(?: [\w-]+)? (?P<one>{'|'.join(_GENDERS)})\b(?!['’])",
@@ -141,7 +135,7 @@ _ASKS_FOR_ONE = re.compile(
 )
 
 
-def of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
+def _of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
     """That a question asks for a woman, *the first woman on the Moon*, and what was found is none; or for a man."""
     found = _ASKS_FOR_ONE.match(query.plan.asked)
     wanted = _GENDERS[found["one"].lower()] if found else ""
@@ -151,7 +145,7 @@ def of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph) 
     return f"It asks for a {wanted}; what was found, {listed(list(answers), 3)}, is none."
 
 
-def none_of_those_named(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
+def _none_of_those_named(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
     """That a question asks which of some things it is, and what was found is none of them."""
     things = [fold(thing) for thing in query.plan.things]
     if query.plan.form is not Form.COMPARISON or len(things) < 2 or " or " not in query.plan.asked:
@@ -219,7 +213,7 @@ _NAMED_LAST = re.compile(
 )
 
 
-def strange_name(query: Query, kg: KnowledgeGraph) -> str:
+def _strange_name(query: Query, kg: KnowledgeGraph) -> str:
     """The name at the end of a question of which the topics have less than half the words; empty where there is none.
 
     *An album by Gravel Monsignor and the Tuesday Ferrets*; of *The Saltbush Parrots of Wirrabeena Crossing* no *The
@@ -229,3 +223,27 @@ def strange_name(query: Query, kg: KnowledgeGraph) -> str:
     words = set(fold(found["name"]).split()) - FUNCTION_WORDS if found else set[str]()
     known = {word for topic in query.topics for name in kg.names_of(topic) for word in fold(name).split()}
     return found["name"] if found and 2 * len(words & known) < len(words) else ""
+
+
+def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str) -> str:
+    """The first thing that is held against an answer, however it was found; empty where nothing is.
+
+    Args:
+        query: the question.
+        final: the answer.
+        operations: what was computed for it.
+        sets: of the graph.
+        unknown: a name in the question that nobody knows; empty for none.
+    """
+    asked, answers, kg = query.plan.asked, final.answers, sets.kg
+    if answers and all(kind_of(kg, one) == "feat" for one in answers):
+        return f"What the graph holds here is only what is known of something: {listed(answers)}."
+    if strange := _strange_name(query, kg) or unknown:
+        return f"The graph knows nothing by the name of “{strange}”."
+    said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
+    said = said or _none_of_those_named(query, answers, kg)
+    if not said and operations and _ASKS_WHICH.match(asked) and query.plan.form not in _OF_A_VALUE:
+        said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
+    yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]
+    name = name_passed_over(asked, operations, kg) if yes and operations else ""
+    return said or (f"{final.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")

@@ -14,6 +14,7 @@ from kgdemo.answering.computation import (
     computed_answer,
     listed,
     no_answer,
+    one_alone,
     order_of,
     within_bound,
     years_between,
@@ -264,7 +265,7 @@ class Plans(Walks):
         number, ends = str(len(operands)), listed([operand.entity for operand in operands])
         last = {(path.entities[0], path.relations[-1]) for operand in operands for path in operand.paths[:1]}
         if number == "1" and not any(relation in COMPLETE for _, relation in last):
-            yield no_answer(f"The graph holds one here, {ends}, and one alone is no count.")
+            yield one_alone(ends)
             return
         if any(relation == _AWARDED and kind_of(self.kg, one) in _OFTEN_AWARDED for one, relation in last):
             yield no_answer(f"The graph holds {number} ({ends}), and such lists of awards are seldom whole.")

@@ -20,28 +20,23 @@ from itertools import pairwise
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.query.translator import BEGIN, END, READ, Translator, load, save
 
 NAMES = ("X", "Y")  # in place of what a question names, in the order in which it does
 NONE = "NONE"  # the plan of a question that no plan answers
 BOTH, AND_OF = "&", ","  # between walks that lead to the same; between things that are compared
 BETWEEN_WALKS = (BOTH, AND_OF, *NAMES)
 ATTRIBUTE = "#"  # before the name of a value
-PAD, BEGIN, END = "<p>", "<s>", "</s>"
-WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
-READ = (3, 6)  # layers of the encoder whose rows are read
 LONGEST_TEXT, LONGEST_PLAN = 64, 12  # tokens
 BEAMS = 8
+_NAME = "parser"
 _KEPT = 256  # texts whose plans are kept
-_DATA = Path(__file__).parent / "data"
-_WEIGHTS, _TOKENS = "parser.safetensors", "parser.txt"
 _IN_YEAR, _DATES = " in year", {"published": "released"}  # a graph may state a date by a step to the year
-_EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,46 +52,14 @@ class Proposal:
     tokens: tuple[str, ...]
 
 
-class Network(nn.Module):
-    """Token rows of a text to plans.
+class Network(Translator):
+    """Token rows of a text to plans; see ``Translator``."""
 
-    Args:
-        tokens: the vocabulary of plans.
-        rows: size of a token row.
-        dropout: while it is trained.
-    """
-
-    def __init__(self, tokens: Sequence[str], rows: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.read, self.read_norm = nn.Linear(rows, WIDTH), nn.LayerNorm(WIDTH)
-        self.text_places, self.plan_places = nn.Embedding(LONGEST_TEXT, WIDTH), nn.Embedding(LONGEST_PLAN + 4, WIDTH)
-        self.tokens = nn.Embedding(len(tokens), WIDTH)
-        reader = nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
-        writer = nn.TransformerDecoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
-        self.reader = nn.TransformerEncoder(reader, LAYERS, enable_nested_tensor=False)
-        self.writer = nn.TransformerDecoder(writer, LAYERS)
-        self.written_norm, self.bias = nn.LayerNorm(WIDTH), nn.Parameter(torch.zeros(len(tokens)))
-        self.dropout = nn.Dropout(dropout)
-        for table, spread in ((self.tokens, WIDTH**-0.5), (self.text_places, 0.02), (self.plan_places, 0.02)):
-            nn.init.normal_(table.weight, std=spread)
-
-    def memory(self, rows: Tensor, padding: Tensor | None = None) -> Tensor:
-        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``.
-
-        Without any, none is given: PyTorch checks it by its compiler's symbols, which take half a second to import.
-        """
-        read: Tensor = self.read_norm(self.read(rows)) + self.text_places.weight[: rows.shape[1]]
-        known: Tensor = self.reader(self.dropout(read), src_key_padding_mask=padding)
-        return known
+    longest_text, longest_plan = LONGEST_TEXT, LONGEST_PLAN + 4
 
     def forward(self, memory: Tensor, padding: Tensor | None, plans: Tensor) -> Tensor:
         """Logits of what follows each token of plans, ``(texts, length)`` -> ``(texts, length, tokens)``."""
-        length = plans.shape[1]
-        written = self.dropout(self.tokens(plans) * _EMBEDDED + self.plan_places.weight[:length])
-        unseen = torch.triu(torch.full((length, length), -math.inf, device=plans.device), 1)
-        rows = self.writer(written, memory, tgt_mask=unseen, memory_key_padding_mask=padding, tgt_is_causal=True)
-        logits: Tensor = self.written_norm(rows) @ self.tokens.weight.T + self.bias
-        return logits
+        return self.logits(self.written(memory, padding, plans))
 
 
 class Parser:
@@ -165,11 +128,9 @@ class Parser:
                 break
         return tuple(Proposal(math.exp(total), tuple(self.tokens[i] for i in plan[1:-1])) for total, plan in done)
 
-    def save(self, folder: Path = _DATA) -> None:
-        """Write it where ``parser`` reads it, in half precision."""
-        (folder / _TOKENS).write_text("".join(f"{token}\n" for token in self.tokens), "utf-8")
-        weights = {name: tensor.half().contiguous() for name, tensor in self._network.state_dict().items()}
-        save_file(weights, folder / _WEIGHTS)
+    def save(self, *folder: Path) -> None:
+        """Write it where ``parser`` reads it, or into a folder."""
+        save(self._network, self.tokens, _NAME, *folder)
 
 
 def value_of_year(step: str) -> str:
@@ -207,8 +168,4 @@ def named_in(text: str, entity: str, kg: KnowledgeGraph) -> re.Match[str] | None
 @cache
 def parser() -> Parser:
     """The one that comes with this package."""
-    tokens = (_DATA / _TOKENS).read_text("utf-8").splitlines()
-    weights = {name: tensor.float() for name, tensor in load_file(_DATA / _WEIGHTS).items()}
-    network = Network(tokens, weights["read.weight"].shape[1])
-    network.load_state_dict(weights)
-    return Parser(network, tokens)
+    return Parser(*load(Network, _NAME))

@@ -17,16 +17,14 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.query.translator import BEGIN, END, PAD, READ, WIDTH, Translator, load, save
 from kgdemo.query.wording import beyond_graphs, is_private
 
-PAD, BEGIN, END, COPIED = "<p>", "<s>", "</s>", "<c>"
-WIDTH, HEADS, INNER, LAYERS = 192, 4, 576, 2
-READ = (3, 6)  # layers of the encoder whose rows are read
+COPIED = "<c>"  # in place of a copy that cannot be written
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
 UNLIKELY = 0.2  # probability from which a rewriting has to have the same answer as the question as it stands
@@ -34,9 +32,7 @@ AT_ALL = 0.1  # probability from which a question that has no answer as it stand
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 4
-_DATA = Path(__file__).parent / "data"
-_WEIGHTS, _PIECES = "rewriter.safetensors", "rewriter.txt"
-_EMBEDDED = 0.3 * WIDTH**0.5  # by which embeddings are scaled
+_NAME = "rewriter"
 _WORD = re.compile(r"\w+")
 _ASKS_AT_ONCE = re.compile(
     r"(?:(?:after|besides|apart from) [^,]+, |(?:in|on|of|at|from|by|for|to) )?(?:what|which|who|whose|when|where|how"
@@ -73,35 +69,14 @@ class Rewriting:
     text: str
 
 
-class Network(nn.Module):
-    """Token rows of a text to the plain question, in pieces that are written or copied.
+class Network(Translator):
+    """Token rows of a text to the plain question, in pieces that are written or copied; see ``Translator``."""
 
-    Args:
-        pieces: those that can be written.
-        rows: size of a token row.
-        dropout: while it is trained.
-    """
+    longest_text, longest_plan = LONGEST_TEXT, LONGEST_PLAIN + 2
 
     def __init__(self, pieces: Sequence[str], rows: int, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.read, self.read_norm = nn.Linear(rows, WIDTH), nn.LayerNorm(WIDTH)
-        self.text_places, self.plain_places = nn.Embedding(LONGEST_TEXT, WIDTH), nn.Embedding(LONGEST_PLAIN + 2, WIDTH)
-        self.pieces = nn.Embedding(len(pieces), WIDTH)
-        reader = nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
-        writer = nn.TransformerDecoderLayer(WIDTH, HEADS, INNER, dropout, "gelu", batch_first=True, norm_first=True)
-        self.reader = nn.TransformerEncoder(reader, LAYERS, enable_nested_tensor=False)
-        self.writer = nn.TransformerDecoder(writer, LAYERS)
-        self.written_norm, self.bias = nn.LayerNorm(WIDTH), nn.Parameter(torch.zeros(len(pieces)))
+        super().__init__(pieces, rows, dropout)
         self.copied, self.sought = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.dropout = nn.Dropout(dropout)
-        for table, spread in ((self.pieces, WIDTH**-0.5), (self.text_places, 0.02), (self.plain_places, 0.02)):
-            nn.init.normal_(table.weight, std=spread)
-
-    def memory(self, rows: Tensor, padding: Tensor | None = None) -> Tensor:
-        """What is read of texts, ``(texts, tokens, rows)`` -> ``(texts, tokens, WIDTH)``; none if ``padding``."""
-        read: Tensor = self.read_norm(self.read(rows)) + self.text_places.weight[: rows.shape[1]]
-        known: Tensor = self.reader(self.dropout(read), src_key_padding_mask=padding)
-        return known
 
     def forward(self, memory: Tensor, padding: Tensor | None, plain: Tensor, places: Tensor) -> Tensor:
         """Logits of what follows each piece: of every piece that can be written, then of every token of the text.
@@ -115,18 +90,12 @@ class Network(nn.Module):
         Returns:
             ``(texts, length, pieces + tokens)``.
         """
-        length = plain.shape[1]
         source = memory.gather(1, places.clamp(min=0)[..., None].expand(-1, -1, WIDTH))
-        copied = self.copied(source) * (places >= 0)[..., None]
-        written = self.dropout(self.pieces(plain) * _EMBEDDED + copied + self.plain_places.weight[:length])
-        unseen = torch.triu(torch.full((length, length), -math.inf, device=plain.device), 1)
-        rows = self.written_norm(
-            self.writer(written, memory, tgt_mask=unseen, memory_key_padding_mask=padding, tgt_is_causal=True)
-        )
+        rows = self.written(memory, padding, plain, self.copied(source) * (places >= 0)[..., None])
         copies = (self.sought(rows) @ memory.transpose(1, 2)) * WIDTH**-0.5
         if padding is not None:
             copies = copies.masked_fill(padding[:, None], -math.inf)
-        return torch.cat([rows @ self.pieces.weight.T + self.bias, copies], 2)
+        return torch.cat([self.logits(rows), copies], 2)
 
 
 def pieces_of(text: str) -> tuple[list[str], list[tuple[int, int]]]:
@@ -198,11 +167,9 @@ class Rewriter:
                 break
         return done
 
-    def save(self, folder: Path = _DATA) -> None:
-        """Write it where ``rewriter`` reads it, in half precision."""
-        (folder / _PIECES).write_text("".join(f"{piece}\n" for piece in self.pieces), "utf-8")
-        weights = {name: tensor.half().contiguous() for name, tensor in self._network.state_dict().items()}
-        save_file(weights, folder / _WEIGHTS)
+    def save(self, *folder: Path) -> None:
+        """Write it where ``rewriter`` reads it, or into a folder."""
+        save(self._network, self.pieces, _NAME, *folder)
 
 
 def assembled(pieces: Sequence[str], places: Sequence[int], source: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -277,8 +244,4 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
 @cache
 def rewriter() -> Rewriter:
     """The one that comes with this package."""
-    pieces = (_DATA / _PIECES).read_text("utf-8").splitlines()
-    weights = {name: tensor.float() for name, tensor in load_file(_DATA / _WEIGHTS).items()}
-    network = Network(pieces, weights["read.weight"].shape[1])
-    network.load_state_dict(weights)
-    return Rewriter(network, pieces)
+    return Rewriter(*load(Network, _NAME))

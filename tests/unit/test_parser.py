@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.training.parser import Composer, add_typos, noun_phrases, ordered, single_steps, wordings_of_plans
-from kgdemo.query.parser import BEGIN, END, NAMES, NONE, PAD, Network, Parser, parser, value_of_year, with_placeholders
+from kgdemo.lab.training.parser import Composer, noun_phrases, ordered, single_steps, wordings_of_plans
+from kgdemo.lab.training.translator import add_typos, fit
+from kgdemo.query.parser import NAMES, NONE, Network, Parser, parser, value_of_year, with_placeholders
+from kgdemo.query.translator import BEGIN, END, PAD
 
 ROWS = 12
 
@@ -154,3 +156,18 @@ def test_noun_phrases_have_one_name(world: KnowledgeGraph) -> None:
 def test_roughened_text_keeps_its_names(text: str, seed: int) -> None:
     rough = add_typos(text, Random(seed))
     assert [rough[1:].count(name) for name in NAMES] == [text[1:].count(name) for name in NAMES]
+
+
+def test_fitting_makes_a_plan_likelier() -> None:
+    made, network = a_parser(1, 3)
+    rows, plan = torch.randn(4, ROWS), [1, 3, 4, 2]
+    before = probability(network, rows, plan)
+
+    def loss(own: Network) -> torch.Tensor:
+        logits = own(own.memory(rows[None]), None, torch.tensor([plan[:-1]]))[0].log_softmax(-1)
+        return -logits[torch.arange(len(plan) - 1), torch.tensor(plan[1:])].mean()
+
+    fit(network.train(), loss, minutes=0.02, rate=1e-3, warm_up=3)
+    network.eval()
+    assert probability(network, rows, plan) > before
+    assert made._search(rows)[0].tokens

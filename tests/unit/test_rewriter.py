@@ -18,11 +18,7 @@ from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OpenedGraph
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.rewriter import (
-    BEGIN,
     COPIED,
-    END,
-    PAD,
-    READ,
     Network,
     Rewriter,
     Wordings,
@@ -33,6 +29,7 @@ from kgdemo.query.rewriter import (
     rewriter,
     wordings,
 )
+from kgdemo.query.translator import BEGIN, END, PAD, READ
 from kgdemo.settings import Settings
 from kgdemo.steps import or_in_other_words
 
@@ -109,9 +106,13 @@ def test_a_copy_goes_on_behind_the_last_one() -> None:
 
 
 def _untrained(plain: str) -> Rewriter:
+    """One that writes anything, but comes to an end."""
     torch.manual_seed(0)
     pieces = [PAD, BEGIN, END, COPIED, *sorted({piece for piece in pieces_of(plain)[0] if piece})]
-    return Rewriter(Network(pieces, sentence_embedder().rows(["a"], READ)[0].shape[1]), pieces)
+    network = Network(pieces, sentence_embedder().rows(["a"], READ)[0].shape[1])
+    with torch.no_grad():
+        network.bias[pieces.index(END)] += 3
+    return Rewriter(network, pieces)
 
 
 def test_the_probability_is_that_of_all_ways_to_make_each_piece() -> None:

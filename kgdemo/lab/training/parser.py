@@ -12,11 +12,9 @@ is read off the graph. Plans that are held out are of other combinations than th
 
 from __future__ import annotations
 
-import argparse
 import logging
 import math
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle
@@ -29,22 +27,19 @@ from torch.nn.functional import cross_entropy
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.training.templates import load_templates
-from kgdemo.models.embedding import sentence_embedder
+from kgdemo.lab.training.translator import add_typos, command_line, fit, padded, token_rows, told
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.parser import (
     AND_OF,
     ATTRIBUTE,
-    BEGIN,
     BOTH,
-    END,
     LONGEST_TEXT,
     NONE,
-    PAD,
-    READ,
     Network,
     Parser,
     value_of_year,
 )
+from kgdemo.query.translator import BEGIN, END, PAD
 
 Plan = tuple[str, ...]
 Pair = tuple[Plan, str]
@@ -252,19 +247,6 @@ def _in_place(text: str, name: str, phrase: str) -> str:
     return re.sub(rf"\b{name}\b", lambda _: phrase, text, count=1)
 
 
-def add_typos(text: str, random: Random) -> str:
-    """A text as people may type it: a small letter first, no mark at the end, a letter missing."""
-    kind = random.random()
-    if kind < 0.2:
-        text = text[:1].lower() + text[1:]
-    if kind < 0.1:
-        text = text.rstrip("?.! ")
-    place = random.randrange(len(text)) if text else 0
-    if random.random() < 0.04 and text[place : place + 1].islower():
-        text = text[:place] + text[place + 1 :]
-    return text
-
-
 # training --------------------------------------------------------------------------------------
 
 
@@ -275,7 +257,7 @@ class Examples:
         ids = {token: number for number, token in enumerate(tokens)}
         pairs = [pair for own in groups.values() for pair in own]
         texts = [add_typos(text, random) for _, text in pairs]
-        self._rows = token_rows(texts)
+        self._rows = token_rows(texts, LONGEST_TEXT)
         self._plans = [[ids[BEGIN], *(ids[token] for token in plan), ids[END]] for plan, _ in pairs]
         self._random, first = random, 0
         self._groups: list[tuple[list[int], int]] = []
@@ -295,24 +277,6 @@ class Examples:
         length = max(len(self._plans[place]) for place in chosen)
         plans = torch.tensor([self._plans[p] + [0] * (length - len(self._plans[p])) for p in chosen])
         return rows, padding, plans
-
-
-def token_rows(texts: Sequence[str]) -> list[Tensor]:
-    """The rows of the encoder for each text, in half precision; those of one text are made once."""
-    different = sorted(dict.fromkeys(texts), key=len)
-    batches = (different[first : first + _BATCH] for first in range(0, len(different), _BATCH))
-    rows = (row for batch in batches for row in sentence_embedder().rows(batch, READ))
-    made = {text: row[:LONGEST_TEXT].half() for text, row in zip(different, rows, strict=True)}
-    return [made[text] for text in texts]
-
-
-def padded(rows: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Texts of several lengths as one tensor, and True where there is no token."""
-    longest = max(map(len, rows))
-    whole, padding = torch.zeros(len(rows), longest, rows[0].shape[1]), torch.ones(len(rows), longest, dtype=torch.bool)
-    for place, own in enumerate(rows):
-        whole[place, : len(own)], padding[place, : len(own)] = own.float(), False
-    return whole, padding
 
 
 def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
@@ -343,30 +307,18 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
     }
     tokens = [PAD, BEGIN, END, *sorted({token for own in groups.values() for plan, _ in own for token in plan})]
     logger.info("%s; %d tokens", {name: len(own) for name, own in groups.items()}, len(tokens))
-    network = _fitted(Examples(groups, tokens, random), tokens, minutes)
+    examples = Examples(groups, tokens, random)
+
+    def loss(network: Network) -> Tensor:
+        rows, padding, plans = examples.batch()
+        logits = network(network.memory(rows, padding), padding, plans[:, :-1])
+        return cross_entropy(logits.flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
+
+    network = Network(tokens, examples.batch()[0].shape[2], _DROPOUT)
+    fit(network, loss, minutes, _RATE, _WARM_UP)
     parser = Parser(network, tokens)
     kept = [pair for pair in (*every, *people) if pair[0] in held and set(pair[0]) <= set(tokens)]
     return parser, exact_match_rates(parser, kept)
-
-
-def _fitted(examples: Examples, tokens: Sequence[str], minutes: float) -> Network:
-    network = Network(tokens, examples.batch()[0].shape[2], _DROPOUT)
-    optimiser = torch.optim.AdamW(network.parameters(), _RATE, betas=(0.9, 0.98), weight_decay=0.05)
-    began, step = time.monotonic(), 0
-    while (done := (time.monotonic() - began) / 60 / minutes) < 1:
-        for group in optimiser.param_groups:
-            group["lr"] = _RATE * min(1, step / _WARM_UP) * (1 + math.cos(math.pi * done)) / 2
-        rows, padding, plans = examples.batch()
-        logits = network(network.memory(rows, padding), padding, plans[:, :-1])
-        loss = cross_entropy(logits.flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        step += 1
-        if step % 500 == 0:
-            logger.info("step %d, %.0f %%: loss %.3f", step, 100 * done, loss.item())
-    return network
 
 
 def exact_match_rates(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]:
@@ -383,14 +335,10 @@ def exact_match_rates(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]
 
 def main() -> None:
     """Train, save the weights and log the figures."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    options.add_argument("--minutes", type=float, default=40.0)
-    options.add_argument("--out", type=Path, default=None, help="folder for the weights (default: where they are read)")
-    chosen = options.parse_args()
-    parser, figures = train(chosen.minutes)
-    parser.save(*([chosen.out] if chosen.out else []))
-    logger.info("read exactly, of plans held out: %s", ", ".join(f"{k} {v:.3f}" for k, v in sorted(figures.items())))
+    minutes, folder = command_line(__doc__, 40.0)
+    parser, figures = train(minutes)
+    parser.save(*folder)
+    logger.info("read exactly, of plans held out: %s", told(figures))
 
 
 if __name__ == "__main__":

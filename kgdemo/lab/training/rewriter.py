@@ -8,11 +8,9 @@ copies of them, so that the rewriter learns to copy a name, not to know it; plai
 
 from __future__ import annotations
 
-import argparse
 import logging
 import math
 import re
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,19 +19,18 @@ from random import Random
 import torch
 from torch import Tensor
 
-from kgdemo.lab.training.parser import add_typos, padded, token_rows
+from kgdemo.lab.training.translator import add_typos, command_line, fit, padded, token_rows, told
 from kgdemo.query.rewriter import (
-    BEGIN,
     COPIED,
-    END,
     LIKELY,
     LONGEST_PLAIN,
-    PAD,
+    LONGEST_TEXT,
     Network,
     Rewriter,
     pieces_of,
     place_of,
 )
+from kgdemo.query.translator import BEGIN, END, PAD
 
 WORDINGS = Path(__file__).parent / "wordings" / "plain.tsv"
 _NAME = re.compile(r"\b[A-Z][\w'’.-]*(?:(?: (?:of|the|de|da|von|van|in|on|to|for|a))* [A-Z0-9][\w'’.-]*)*")
@@ -102,7 +99,7 @@ class Examples:
     def __init__(self, pairs: Sequence[Pair], plain: Sequence[str], pieces: Sequence[str], random: Random) -> None:
         self._ids = {piece: number for number, piece in enumerate(pieces)}
         typed = [(add_typos(said, random), asked) for said, asked in pairs] + [(one, one) for one in plain]
-        rows = token_rows([said for said, _ in typed])
+        rows = token_rows([said for said, _ in typed], LONGEST_TEXT)
         self._random = random
         self._examples = list[tuple[Tensor, list[int], list[int], list[list[int]], list[int]]]()
         own: list[list[int]] = [[], []]
@@ -177,27 +174,14 @@ def train(minutes: float, seed: int = 0) -> tuple[Rewriter, list[Pair]]:
     logger.info("%d plain questions, %d wordings, %d names, %d pieces", len(every), len(pairs), len(pool), len(pieces))
     plain = [plain for plain, _ in every[held:]]
     examples = Examples([*pairs, *filter(None, others)], plain, pieces, random)
-    return Rewriter(_fitted(examples, pieces, minutes), pieces), kept
 
-
-def _fitted(examples: Examples, pieces: Sequence[str], minutes: float) -> Network:
-    network = Network(pieces, examples.batch()[0].shape[2], _DROPOUT)
-    optimiser = torch.optim.AdamW(network.parameters(), _RATE, betas=(0.9, 0.98), weight_decay=0.05)
-    began, step = time.monotonic(), 0
-    while (done := (time.monotonic() - began) / 60 / minutes) < 1:
-        for group in optimiser.param_groups:
-            group["lr"] = _RATE * min(1, step / _WARM_UP) * (1 + math.cos(math.pi * done)) / 2
+    def loss(network: Network) -> Tensor:
         rows, padding, ids, places, right = examples.batch()
-        logits = network(network.memory(rows, padding), padding, ids, places)
-        loss = sequence_loss(logits, right)
-        optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        step += 1
-        if step % 200 == 0:
-            logger.info("step %d, %.0f %%: loss %.3f", step, 100 * done, loss.item())
-    return network
+        return sequence_loss(network(network.memory(rows, padding), padding, ids, places), right)
+
+    network = Network(pieces, examples.batch()[0].shape[2], _DROPOUT)
+    fit(network, loss, minutes, _RATE, _WARM_UP)
+    return Rewriter(network, pieces), kept
 
 
 def sequence_loss(logits: Tensor, right: Tensor) -> Tensor:
@@ -219,14 +203,10 @@ def figures(rewriter: Rewriter, kept: Sequence[Pair]) -> dict[str, float]:
 
 def main() -> None:
     """Train, save the weights and log the figures."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    options.add_argument("--minutes", type=float, default=30.0)
-    options.add_argument("--out", type=Path, default=None, help="folder for the weights (default: where they are read)")
-    chosen = options.parse_args()
-    rewriter, kept = train(chosen.minutes)
-    rewriter.save(*([chosen.out] if chosen.out else []))
-    logger.info("held out: %s", ", ".join(f"{name} {value:.3f}" for name, value in figures(rewriter, kept).items()))
+    minutes, folder = command_line(__doc__, 30.0)
+    rewriter, kept = train(minutes)
+    rewriter.save(*folder)
+    logger.info("held out: %s", told(figures(rewriter, kept)))
 
 
 if __name__ == "__main__":
