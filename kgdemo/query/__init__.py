@@ -8,5 +8,6 @@ says it in the words that the readers know, ``word_order.py`` puts the question 
 is stated of one thing, ``orders.py`` what is compared, ``nested.py`` what has to be asked first, ``clauses.py`` asks
 several conditions one by one. ``wording.py`` finds the sentence that asks, ``spelling.py`` puts mistyped words right,
 ``sentences.py`` makes one question of two sentences, ``answer_type.py`` holds the rules for the answer's type,
-``parser.py`` writes what a question asks as a plan in the terms of the graph, learnt from wordings; ``translator.py`` is the network that it and the rewriter share.
+``parser.py`` writes what a question asks as a plan in the terms of the graph, learnt from wordings; ``translator.py``
+is the network that it and the rewriter share.
 """
