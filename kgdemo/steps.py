@@ -618,13 +618,20 @@ def or_in_other_words(
             yield from without_search(told, verifier) if searched else told
             continue
         yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
-        if other is None or set(other.answers) & set(event.answers):
+        if other is None or any(_alike(one, another) for one in event.answers for another in other.answers):
             yield event
         else:
             yield no_answer(
                 f"I can read this in two ways, and their answers differ: as it stands, {listed(event.answers, 3)}; "
                 f"as “{words.second}”, {listed(other.answers, 3)}. Please ask it in plain words."
             )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two answers say the same: a day does not contradict its year."""
+    words, others = one.split(), other.split()
+    shorter, longer = sorted((words, others), key=len)
+    return one == other or (len(shorter) == 1 and shorter[0].isdigit() and shorter[0] in longer[1:])
 
 
 def or_described(run: Iterator[Event], described: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -44,7 +44,7 @@ from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import DATE
+from kgdemo.query.measures import DATE, LIFE, LIFE_SAID
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
@@ -354,7 +354,7 @@ class Conditions(Direct):
             if unmet and not applies(self.resources):
                 yield Notice(f"Nothing was found for “{unmet}” of the question, so the answer may be wider than it.")
                 yield final
-            elif _YEAR.fullmatch(unmet) and (dated := self._dated(ends, ("discovered", DATE))):
+            elif _YEAR.fullmatch(unmet) and (dated := self._dated_things(ends)):
                 yield from self._of_year(ran, dated, unmet)
             elif unmet:
                 held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
@@ -394,6 +394,12 @@ class Conditions(Direct):
         left = [w for w in self.query.content_words if w not in nouns | SAYS_LITTLE | SEX.keys() and not w.isdigit()]
         telling = [word for word in left if word.endswith("ed") and word[:_STEM] not in named]
         return next((word for word in telling if self._is_unlike(path, word)), "")
+
+    def _dated_things(self, ends: Mapping[str, Path]) -> list[Operand]:
+        """Those of which the graph knows a year that may be meant: of people only where it is said to be of a life."""
+        dated = self._dated(ends, ("discovered", DATE))
+        of_life = not LIFE_SAID.isdisjoint(self.query.content_words)
+        return [own for own in dated if of_life or own.attribute not in LIFE]
 
     def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
         """Those of the answers that are of a year which the question only says."""

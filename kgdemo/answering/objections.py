@@ -225,6 +225,36 @@ def _strange_name(query: Query, kg: KnowledgeGraph) -> str:
     return found["name"] if found and 2 * len(words & known) < len(words) else ""
 
 
+_WITHIN = re.compile(r"\b(?:in|inside|within|part of|surrounded|enclosed|encircled)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"\bborder", re.IGNORECASE)
+
+
+def _only_beside(asked: str, operations: Sequence[Operation]) -> str:
+    """A path by which two places border on one another, where a claim has one lie within the other; else empty."""
+    paths = (path for one in operations for operand in one.operands for path in operand.paths)
+    beside = next((path for path in paths if any(_BESIDE.search(relation) for relation in path.relations)), None)
+    return str(beside) if beside is not None and _WITHIN.search(asked) and not _BESIDE.search(asked) else ""
+
+
+_MEASURE_OF = re.compile(
+    r"^(?:what|how much) (?:is|was|are|were) (?:the )?(?:.+['’]s )?(?:\w+ )??(?P<one>\w+) (?P<other>\w+)(?: of| in|$)",
+    re.I,
+)
+
+
+def _of_another_measure(asked: str, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """That a value was found of which the question has another word behind its name: *population density*."""
+    found = _MEASURE_OF.match(asked.rstrip("?"))
+    values = [operand for one in operations if one.kind == "value" for operand in one.operands if operand.attribute]
+    if not found or len(values) != 1:
+        return ""
+    said, other = fold(values[0].attribute).split(), fold(found["other"])
+    named = kg.words_of(values[0].entity) | FUNCTION_WORDS
+    if fold(found["one"]) not in said or other in said or other in named or other in fold(values[0].unit).split():
+        return ""
+    return f"It asks for the {found['one']} {found['other']}; the graph holds the {values[0].attribute} only."
+
+
 def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str) -> str:
     """The first thing that is held against an answer, however it was found; empty where nothing is.
 
@@ -245,5 +275,8 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
     if not said and operations and _ASKS_WHICH.match(asked) and query.plan.form not in _OF_A_VALUE:
         said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
     yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]
+    said = said or _of_another_measure(asked, operations, kg)
+    if yes and (beside := _only_beside(asked, operations)):
+        return f"The graph says {beside}, which does not decide this."
     name = name_passed_over(asked, operations, kg) if yes and operations else ""
     return said or (f"{final.text} But of “{name}” that says nothing, so neither yes nor no." if name else "")

@@ -111,6 +111,7 @@ _IN_POWER = re.compile(
 )
 
 
+_AREA = "area"
 _AWARDED = "award received"
 _OFTEN_AWARDED = frozenset(("film", "series", "album", "song"))  # more often than a graph lists
 
@@ -201,7 +202,8 @@ class Plans(Walks):
                 return None  # how long somebody *spent in prison*
             key: tuple[object, ...] = ("lasted", *(first.entity for first, _ in spans))
             return (key, lambda: self._differences(spans)) if 0 < len(spans) <= _FEW else None
-        stated = self._valued(ends, attributes_of(attribute))
+        said = attribute == _AREA and _AREA in heard.text.lower().split()  # in place of the size that is meant
+        stated = self._valued(ends, (attribute,) if said else attributes_of(attribute))
         if not stated or len(ends) > _FEW or not self._is_counted_so(heard, attribute, stated[0]):
             return None
         key = ("value", *((one.entity, one.attribute) for one in stated))
@@ -445,15 +447,18 @@ class Plans(Walks):
     def _bounded(self, heard: Heard, plan: list[str], sign: str) -> Result | None:
         decade = _DECADE.search(heard.text)
         years = _YEAR.findall(_DECADE.sub("", heard.text))
-        _, ends = self._of_noun_said(heard, self._of_type_asked(heard, self._walk(heard, plan)), plan[1:])
-        dated = self._valued(
-            ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if plan[-1] in _OFFICES else (DATE,)))
-        )
+        if plan:
+            _, ends = self._of_noun_said(heard, self._of_type_asked(heard, self._walk(heard, plan)), plan[1:])
+        else:  # *popes*, which names an office
+            office = next(filter(None, map(self.office_named, self._nouns(heard.text))), "")
+            ends = {**self.sets.ends(office, _OFFICES[:1])} if office else {}
+        in_office = not plan or plan[-1] in _OFFICES
+        dated = self._valued(ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if in_office else (DATE,))))
         bound = f"{sign} {years[0]}" if len(years) == 1 and not decade else ""
         if decade and not years and sign == "=":
             bound = f">= {decade[1]}0 and <= {decade[1]}9"
         result = within_bound(dated, bound) if bound and dated else ()
-        if not result and sign == "=" and len(years) == 1 and not decade:
+        if not result and sign == "=" and len(years) == 1 and not decade and plan:
             return self._of_that_year(heard, plan, int(years[0]))
 
         def within() -> Iterator[Event]:

@@ -16,6 +16,7 @@ TODAY = "today"  # in place of the day of a death
 AGE = "age"  # years between birth and death
 IN_OFFICE = ("in office from", "in office until")
 LIFE, COURSE = ("born", "died"), ("began", "ended")
+LIFE_SAID = frozenset("born birth birthday died dead death deceased passed lived".split())  # of whose dates is spoken
 # adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
 _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),

@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.training.templates import load_templates
-from kgdemo.lab.training.translator import add_typos, command_line, fit, padded, token_rows, told
+from kgdemo.lab.training.translator import add_typos, command_line, fit, padded, start_from, token_rows, told
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.parser import (
     AND_OF,
@@ -279,11 +279,12 @@ class Examples:
         return rows, padding, plans
 
 
-def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
+def train(minutes: float, anew: bool = False, seed: int = 0) -> tuple[Parser, dict[str, float]]:
     """Train a parser.
 
     Args:
         minutes: for how long.
+        anew: not from the weights that come with this package.
         seed: of what is drawn.
 
     Returns:
@@ -315,6 +316,8 @@ def train(minutes: float, seed: int = 0) -> tuple[Parser, dict[str, float]]:
         return cross_entropy(logits.flatten(0, 1), plans[:, 1:].flatten(), ignore_index=0, label_smoothing=0.05)
 
     network = Network(tokens, examples.batch()[0].shape[2], _DROPOUT)
+    if not anew:
+        start_from("parser", network, tokens)
     fit(network, loss, minutes, _RATE, _WARM_UP)
     parser = Parser(network, tokens)
     kept = [pair for pair in (*every, *people) if pair[0] in held and set(pair[0]) <= set(tokens)]
@@ -335,9 +338,9 @@ def exact_match_rates(parser: Parser, pairs: Sequence[Pair]) -> dict[str, float]
 
 def main() -> None:
     """Train, save the weights and log the figures."""
-    minutes, folder = command_line(__doc__, 40.0)
-    parser, figures = train(minutes)
-    parser.save(*folder)
+    chosen = command_line(__doc__, 40.0)
+    parser, figures = train(chosen.minutes, chosen.anew)
+    parser.save(*chosen.folder)
     logger.info("read exactly, of plans held out: %s", told(figures))
 
 

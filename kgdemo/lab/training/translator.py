@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.query.translator import READ, Translator
+from kgdemo.query.translator import READ, Translator, load
 
 _AT_ONCE = 128  # texts that the encoder reads together
 logger = logging.getLogger(__name__)
@@ -78,14 +79,50 @@ def fit(network: T, loss_of: Callable[[T], Tensor], minutes: float, rate: float,
             logger.info("step %d, %.0f %%: loss %.3f", step, 100 * done, loss.item())
 
 
-def command_line(about: str | None, minutes: float) -> tuple[float, list[Path]]:
-    """For how long to train, and the folder for the weights, if one is named."""
+@torch.no_grad()
+def start_from(name: str, network: Translator, tokens: Sequence[str]) -> None:
+    """Give a network the weights of the one that comes with this package; what it has for new tokens stays as it is.
+
+    Args:
+        name: of the weights.
+        network: not trained yet.
+        tokens: its vocabulary.
+    """
+    trained, known = load(type(network), name)
+    there = {token: place for place, token in enumerate(known)}
+    here = [place for place, token in enumerate(tokens) if token in there]
+    before = trained.state_dict()
+    for key, own in network.state_dict().items():
+        if len(own) == len(tokens) and key in ("tokens.weight", "bias"):
+            own[here] = before[key][[there[tokens[place]] for place in here]]
+        else:
+            own.copy_(before[key])
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What the command line says of a training.
+
+    Attributes:
+        minutes: for how long.
+        anew: not from the weights that are there.
+        folder: for the weights, if one is named.
+    """
+
+    minutes: float
+    anew: bool
+    folder: tuple[Path, ...]
+
+
+def command_line(about: str | None, minutes: float) -> Training:
+    """Read it; ``minutes`` are the default."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     options = argparse.ArgumentParser(description=(about or "").split("\n")[0])
     options.add_argument("--minutes", type=float, default=minutes)
+    options.add_argument("--anew", action="store_true", help="begin from nothing, not from the weights that are there")
     options.add_argument("--out", type=Path, default=None, help="folder for the weights (default: where they are read)")
     chosen = options.parse_args()
-    return chosen.minutes, [chosen.out] if chosen.out else []
+    return Training(chosen.minutes, chosen.anew, (chosen.out,) if chosen.out else ())
 
 
 def told(figures: Mapping[str, float]) -> str:
