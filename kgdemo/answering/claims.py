@@ -18,6 +18,7 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
+from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
 
@@ -133,7 +134,7 @@ class Claims(Properties):
             yield from coast
             return
         topics = _apart([topic for topic in self.query.topics if topic in self.kg.entities])
-        topics = topics if len(topics) > 1 else self._one_in_the_other() or topics
+        topics = topics if len(topics) > 1 else self._one_in_the_other() or [*topics, *self._nation_said()]
         coloured = self._is_coloured(topics)
         if coloured is not None:
             yield from coloured
@@ -161,6 +162,12 @@ class Claims(Properties):
         found = _IS_IN.match(self.plan.asked)
         meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else [""]
         return meant if all(meant) and len(set(meant)) == len(meant) else []
+
+    def _nation_said(self) -> list[str]:
+        """The country whose people the last word names, *was Picasso French*; none where it names none."""
+        last = self.plan.asked.rstrip("?. ").rpartition(" ")[2].lower() if _IS_NATIONAL.match(self.plan.asked) else ""
+        nations = (places[0] for places, words in demonyms() if last in (word.lower() for word in words))
+        return [one for one in nations if kind_of(self.kg, one) == "country"][:1] if last else []
 
     def _said_directly(self, topics: Sequence[str]) -> Iterator[Event] | None:
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""

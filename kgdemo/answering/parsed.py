@@ -103,7 +103,8 @@ class Parsed(Grounded):
         """
         if self.plan.century:  # which is told of a date, see ``Spans.centuries``
             return Meaning()
-        if called := tuple(self.called_so(text, self._heard(text, mentions))):
+        called = tuple(self.called_so(text, self._heard(text, mentions)))
+        if any(isinstance(event, AnswerFinal) and not event.refusal for event in called):
             return Meaning(called, sure=True)
         lacking = list[_Lacking]()
         found = self.understood(text, mentions, parser, lacking)

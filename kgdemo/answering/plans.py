@@ -43,7 +43,7 @@ from kgdemo.query.plan import Form, Plan
 _IN_ORDER = ("order", "wedding", *IN_ORDER, "released", "happened", BEGINNING, "born")
 _NOT = re.compile(r"\b(?:not|without|except|besides|never|other than|apart from|neither|nobody|none)\b|n['’]t\b", re.I)
 _OFTEN = re.compile(
-    r"\b(?:how (?:often|many times)|number of times|twice|more than once"
+    r"\b(?:how (?:often|many times)|number of times|most (?:often|times)|twice|more than once"
     r"|(?:two|three|four|five|several|multiple|many) times"
     r"|than (?:in |at |on )?any)\b",
     re.IGNORECASE,

@@ -24,6 +24,7 @@ from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
 
 _IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
+_FAITHS = frozenset("hindu muslim islamic christian jewish buddhist sikh pagan".split())  # of a feast, a book, a place
 _CLASS = "animal class"
 _NOT_REALLY = frozenset(("dwarf", "former", "false", "fictional"))  # a dwarf planet is no planet
 _IN_STATE = " at room temperature"
@@ -215,6 +216,13 @@ class Properties(Computation):
             if (told & set(exactly) and label in IS_OR_PLAYS) or label == f"{noun.lower()} of":
                 path = Path((entity, end), (label,))
                 return self._says("yes", end, [Operand(end, (path,))], f"Yes: {path}.")
+        of_faith = [(end, end.lower().split()) for label, end in around if label == "instance of"]
+        other = next(
+            (end for end, (faith, *_) in of_faith if faith in _FAITHS - {one.lower() for one in narrowing}), ""
+        )
+        if other and not _FAITHS.isdisjoint(one.lower() for one in narrowing):
+            path = Path((entity, other), ("instance of",))
+            return self._says("no", noun, [Operand(other, (path,))], f"No, as far as the graph says: {path}.")
         own = kind_of(self.kg, entity) if entity in self.kg.info else ""
         operand = Operand(entity, (), "type", own)
         if exactly and is_of_kind(self.kg, entity, exactly):

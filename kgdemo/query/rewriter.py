@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -31,7 +31,8 @@ UNLIKELY = 0.2  # probability from which a rewriting has to have the same answer
 AT_ALL = 0.1  # probability from which a question that has no answer as it stands is read so
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
-_BEAMS = 4
+_BEAMS = 6
+_ARTICLES = frozenset(("a", "an", "the"))
 _NAME = "rewriter"
 _WORD = re.compile(r"\w+")
 _ASKS_AT_ONCE = re.compile(
@@ -40,18 +41,54 @@ _ASKS_AT_ONCE = re.compile(
     re.IGNORECASE,
 )
 _SHORT, _SHORTEST = 20, 5  # words of a question that asks at once, and of one that can hardly do otherwise
-_PLACES_BEYOND = frozenset(("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"))
+_PLACES_BEYOND = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
-_PLACES = {  # how they are said
-    "3rd": "third", "4th": "fourth", "5th": "fifth", "6th": "sixth", "7th": "seventh", "8th": "eighth", "9th": "ninth",
-    "10th": "tenth", "capitals": "capital", "symbols": "symbol",
-    "actors": "actor", "genres": "genre",
+_SAID_SO = {  # how they are said
+    **{form: place for number, place in enumerate(_PLACES_BEYOND, 3) for form in (f"{number}rd", f"{number}th")},
+    "capitals": "capital", "symbols": "symbol", "actors": "actor", "genres": "genre",
 }  # fmt: skip
+_NUMBERED = re.compile(r"\b(?:number|no|nr|position|place|#) ?(\w+)\b")  # *number 3*
+_AS_A_PLACE = {
+    **{str(number): place for number, place in enumerate(_PLACES_BEYOND, 3)},
+    **dict(zip("three four five six seven eight nine ten".split(), _PLACES_BEYOND, strict=True)),
+}
 _IS_MOST = re.compile(r"\b(?:[a-z]{2,}est|most|least)\b", re.IGNORECASE)
 _SPEAKS_OF_AN_ORDER = re.compile(
     r"\b(?:[a-z]+est|most|least|more|less|fewer|[a-z]{3,}er|top|first|second|third|1st|2nd|3rd|last|next|number|no|record"
     r"|than|after|any|ever)\b",
     re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b[12]\d{3}\b")
+_TELLS_FIRST = re.compile(r"[.!?:;] \w")
+_NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, in one of these words
+    (re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(rf"\b(?:{meant})", re.IGNORECASE))
+    for said, meant in (
+        (
+            "before",
+            "before|until|till|prior|earlier|by|pre|up to|older|not later|ahead|preced|predat|sooner|first|came to",
+        ),
+        (
+            "after|since",
+            "after|since|from|later|post|past|follow|next|succe|then|when|newer|younger|over|on|replac|came",
+        ),
+        ("mother", "mother|mum|mom|mam|ma|parent|gave birth|bore|old lady|son|daughter|child"),
+        ("father", "father|dad|da|pa|sire|parent|old man|son|daughter|child|begot|boy|girl|kid"),
+        ("sons?", "son|boy|child|kid|offspring|lad|father|mother|parent|heir"),
+        ("daughters?", "daughter|girl|child|kid|offspring|lass|father|mother|parent"),
+        ("wife|wives", "wi[fv]e|marr|spouse|wed|missus|mrs|husband|partner|bride|widow|woman|women|ladies|lady"),
+        ("husbands?", "husband|marr|spouse|wed|hubby|wife|partner|groom|widow|man|men"),
+        ("brothers?", "brother|bro|sibling|sister"),
+        ("sisters?", "sister|sis|sibling|brother"),
+        ("buried", "bur|grave|tomb|rest|lie|laid|inter|cemetery|remains|crypt|lay|entomb"),
+        (
+            "born",
+            "bor|birth|nativ|from|come|came|grow|grew|rais|home|origin|hail|cradle|where|enter|start|b\\.|town|old",
+        ),
+        (
+            "not|no",
+            "not|no|n't|never|without|neither|nor|isn|aren|wasn|zero|none|lack|nothing|but|except|apart|other|non",
+        ),
+    )
 )
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
@@ -133,10 +170,16 @@ class Rewriter:
         self._ids = {piece: number for number, piece in enumerate(pieces)}
 
     def rewritings(self, text: str) -> list[Rewriting]:
-        """The likeliest plain questions for a text, best first."""
+        """The likeliest plain questions for a text, best first; those that differ in an article are one."""
         source, spans = pieces_of(text)
         found = self._search(sentence_embedder().rows([text], READ)[0][: len(source)], source)
-        return [Rewriting(math.exp(total), assembled(said[1:-1], at[1:-1], text, spans)) for total, said, at in found]
+        together: dict[tuple[str, ...], Rewriting] = {}
+        for total, said, at in found:
+            own = Rewriting(math.exp(total), assembled(said[1:-1], at[1:-1], text, spans))
+            says = tuple(word for word in _WORD.findall(fold(own.text)) if word not in _ARTICLES)
+            likelier = together.get(says)
+            together[says] = own if likelier is None else replace(likelier, likely=likelier.likely + own.likely)
+        return sorted(together.values(), key=lambda own: -own.likely)
 
     @torch.inference_mode()
     def _search(self, rows: Tensor, source: Sequence[str]) -> list[tuple[float, list[str], list[int]]]:
@@ -231,14 +274,24 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
     """Whether a rewriting asks for the same place in an order, for the end of an order only where the text does.
 
     The *second* may be said in other ways, *what comes next*; the *seventh* may not. A *big* mountain is not the
-    *highest*. Some things that are asked for must never get lost.
+    *highest*. Some things that are asked for must never get lost; no year may, of a text of one sentence, and none is
+    turned about: *after* it is not *before* it. Nor is a *daughter* a *father*.
     """
-    told, asked = (
-        {_PLACES.get(word, word) for word in _WORD.findall(fold(one).replace("-", " "))} for one in (text, plain)
-    )
-    same_place = _PLACES_BEYOND & told == _PLACES_BEYOND & asked
+    if any(said.search(plain) and not meant.search(text) for said, meant in _NEVER_MADE_UP):
+        return False
+    if not _TELLS_FIRST.search(text) and not set(_YEAR.findall(text)) <= set(_YEAR.findall(plain)):
+        return False
+    told, asked = _telling(text), _telling(plain)
+    same_place = told.intersection(_PLACES_BEYOND) == asked.intersection(_PLACES_BEYOND)
     in_order = _IS_MOST.search(plain) is None or _SPEAKS_OF_AN_ORDER.search(text) is not None
     return same_place and in_order and _NEVER_LOST & told <= asked
+
+
+def _telling(text: str) -> set[str]:
+    """The words of a text, places in an order and what must not get lost said in one way."""
+    words = fold(text).replace("-", " ")
+    numbered = {_AS_A_PLACE[word] for word in _NUMBERED.findall(words) if word in _AS_A_PLACE}
+    return {_SAID_SO.get(word, word) for word in _WORD.findall(words)} | numbered
 
 
 @cache
