@@ -557,7 +557,7 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from kgdemo.ui.site import write_site
+    from kgdemo.ui.assets import write_site
 
     print(write_site(arguments.out))
     return 0
