@@ -39,9 +39,8 @@ from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.base import PathModel
-from kgdemo.models.causal import BY_VLLM, CausalModel
+from kgdemo.models.causal import BY_VLLM, CausalModel, VllmModel
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query

@@ -27,7 +27,7 @@ from kgdemo.settings import LOCAL, Settings
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.study import StudySet
-    from kgdemo.models.prompt_style import PromptStyle
+    from kgdemo.models.base import PromptStyle
     from kgdemo.pipeline import Pipeline
 
 

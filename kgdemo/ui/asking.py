@@ -1,8 +1,8 @@
 """From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
 
-The fields are made from the declaration of the settings: ``page_fields`` builds them, ``settings_of`` reads their values
-and those of the API, and ``filled`` reads the address of a share link. What may be chosen is what ``kgdemo.settings``
-declares; only the names of graphs and methods come from their registries.
+The fields are made from the declaration of the settings: ``page_fields`` builds them, ``settings_of`` reads their
+values and those of the API, and ``filled`` reads the address of a share link. What may be chosen is what
+``kgdemo.settings`` declares; only the names of graphs and methods come from their registries.
 
 ``Server`` holds all that a served page works with, and ``ask`` runs its pipeline on the fields. A question may go on
 from the one before, see ``query.follow_up``: *and where did she die?* is about what was asked or answered last, if it

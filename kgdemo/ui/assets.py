@@ -29,8 +29,8 @@ from pyvis.network import Network
 
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.methods import METHODS
+from kgdemo.models.base import STYLE_FILE
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.models.prompt_style import STYLE_FILE
 from kgdemo.ranking.abstention import RELIABILITY_FILE
 from kgdemo.settings import Settings
 from kgdemo.ui.api import Endpoints
