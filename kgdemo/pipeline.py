@@ -46,10 +46,8 @@ from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.rewriter import Wordings, wordings
 from kgdemo.reading import read, unknown_name
-from kgdemo.reasoners.base import Resources
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
-from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.steps import InSteps, held_against, or_described, or_in_other_words
 from kgdemo.verify import Verifier
