@@ -232,7 +232,7 @@ class Loading:
 
         def begin() -> None:
             self._seen.wait(within)
-            self._run()
+            self.finish()
 
         thread = threading.Thread(target=begin, name="warm-up", daemon=True)
         thread.start()
@@ -240,20 +240,6 @@ class Loading:
 
     def finish(self) -> None:
         """Do it all here and now."""
-        self._run()
-
-    def state(self) -> dict[str, object]:
-        """``progress``, for a page, which is there now; so the loading begins."""
-        self._seen.set()
-        return self.progress()
-
-    def progress(self) -> dict[str, object]:
-        """Stages done, how many there are, the one under way (empty when none is), what went wrong."""
-        going = self._done < len(self._stages) and not self._failed
-        stage = self._stages[self._done][0] if going else ""
-        return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
-
-    def _run(self) -> None:
         gc.disable()  # what is loaded stays: it is not gone through for garbage, neither now nor again and again later
         try:
             for _, load in self._stages:
@@ -265,6 +251,17 @@ class Loading:
         finally:
             gc.freeze()
             gc.enable()
+
+    def state(self) -> dict[str, object]:
+        """``progress``, for a page, which is there now; so the loading begins."""
+        self._seen.set()
+        return self.progress()
+
+    def progress(self) -> dict[str, object]:
+        """Stages done, how many there are, the one under way (empty when none is), what went wrong."""
+        going = self._done < len(self._stages) and not self._failed
+        stage = self._stages[self._done][0] if going else ""
+        return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
 
 
 # the log ----------------------------------------------------------------------------------------------------
