@@ -39,18 +39,15 @@ from kgdemo.linking.linker import Linker
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.base import PathModel
-from kgdemo.models.causal import BY_VLLM, CausalModel
+from kgdemo.models.causal import BY_VLLM, CausalModel, VllmModel
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.models.vllm import VllmModel
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.rewriter import Wordings, wordings
 from kgdemo.reading import read, unknown_name
-from kgdemo.reasoners.base import Resources
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
-from kgdemo.reasoners.embedded import EmbeddedReasoner
-from kgdemo.reasoners.prompts import prompts_in
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.steps import InSteps, held_against, or_described, or_in_other_words
 from kgdemo.verify import Verifier

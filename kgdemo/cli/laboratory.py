@@ -27,7 +27,7 @@ from kgdemo.settings import LOCAL, Settings
 
 if TYPE_CHECKING:
     from kgdemo.lab.evaluation.study import StudySet
-    from kgdemo.models.prompt_style import PromptStyle
+    from kgdemo.models.base import PromptStyle
     from kgdemo.pipeline import Pipeline
 
 
@@ -557,7 +557,7 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from kgdemo.ui.site import write_site
+    from kgdemo.ui.assets import write_site
 
     print(write_site(arguments.out))
     return 0

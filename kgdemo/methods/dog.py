@@ -55,10 +55,18 @@ from kgdemo.kg.graph import IdTriple, KnowledgeGraph
 from kgdemo.kg.labels import spoken
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.methods.registry import register
-from kgdemo.methods.search_branch import ANSWER_TOKENS, limits_of, room_for, run_unconstrained, unconstrained_branch
-from kgdemo.methods.triple_writer import TRIPLE_TOKENS, TripleWriter, WrittenTriple
+from kgdemo.methods.search_branch import (
+    ANSWER_TOKENS,
+    TRIPLE_TOKENS,
+    TripleWriter,
+    WrittenTriple,
+    limits_of,
+    room_for,
+    run_unconstrained,
+    unconstrained_branch,
+)
+from kgdemo.models.base import PromptStyle
 from kgdemo.models.embedding import EmbeddingCache, embedding_cache
-from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import abstained
 from kgdemo.reasoners.base import Evidence, Resources

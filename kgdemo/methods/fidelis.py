@@ -33,8 +33,7 @@ from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings, prune_entities, topic_starts, walk_decisions
 from kgdemo.methods.registry import register
 from kgdemo.methods.retrieval import sentence
-from kgdemo.methods.search_branch import limits_of
-from kgdemo.methods.triple_writer import TripleWriter
+from kgdemo.methods.search_branch import TripleWriter, limits_of
 from kgdemo.models.embedding import Bm25, Likeness, embedding_cache
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding

@@ -45,8 +45,7 @@ from kgdemo.methods.search_branch import (
     too_long_notice,
     unconstrained_branch,
 )
-from kgdemo.models.base import JointTree, Reading, in_step, read_out
-from kgdemo.models.prompt_style import unseen_labels
+from kgdemo.models.base import JointTree, Reading, in_step, read_out, unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges
 from kgdemo.ranking.conjunctive import conjunctive_first, with_topics

@@ -18,8 +18,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.query import Query
 from kgdemo.reasoners import decisions as deciding
-from kgdemo.reasoners.base import Resources
-from kgdemo.reasoners.embedded import NAME
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources
 from kgdemo.settings import Settings
 
 MAX_OFFERED = 24  # options put to a reasoner at once; more are cut to the nearest to the question by their relation
@@ -237,7 +236,7 @@ class EmbeddingWalk(WalkDecisions):
         scores = yield from deciding.compare(self.resources, "enough", query, [o.steps for o in options], 1)
         best = options[deciding.best(scores, 1)[0]]
         found = best if isinstance(best, HopList) else None
-        yield DeductionChecked(_ENOUGH, (best.stem,), found is not None, NAME)
+        yield DeductionChecked(_ENOUGH, (best.stem,), found is not None, EmbeddedReasoner.name)
         return found is not None, found
 
 

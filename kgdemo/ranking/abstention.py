@@ -27,8 +27,7 @@ from kgdemo.events import Answerability, AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import spoken, with_article
 from kgdemo.kg.path import Path, PathIds
-from kgdemo.models.base import PROMPT_END, JointTree, Reading, in_step, read_out
-from kgdemo.models.prompt_style import unseen_labels
+from kgdemo.models.base import PROMPT_END, JointTree, Reading, in_step, read_out, unseen_labels
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.parser import BETWEEN_WALKS, NONE, parser, value_of_year, with_placeholders
 from kgdemo.query.query import Query

@@ -36,8 +36,8 @@ from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
 from kgdemo.kg.path import Path, PathIds
+from kgdemo.models.base import LearnedSimilarity, path_sentence
 from kgdemo.models.embedding import Embedder, embedding_cache
-from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.query import Query
 

@@ -29,9 +29,18 @@ from kgdemo.kg.labels import fold
 from kgdemo.models.chat import ChatModel, LocalChat, Usage, whole_reply
 from kgdemo.models.embedding import Embedder
 from kgdemo.query.query import Query
-from kgdemo.reasoners.base import Decision, Evidence, FailedDecisionError, Reasoner, UnreadableDecisionError
+from kgdemo.reasoners.base import (
+    SHIPPED,
+    Decision,
+    EmbeddedReasoner,
+    Evidence,
+    FailedDecisionError,
+    Prompts,
+    Reasoner,
+    UnreadableDecisionError,
+    so_far,
+)
 from kgdemo.reasoners.decisions import SIGN_OF_LIFE, stopped
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.reasoners.final_answer import read_answer
 from kgdemo.reasoners.parsing import (
     UnreadableReplyError,
@@ -41,7 +50,6 @@ from kgdemo.reasoners.parsing import (
     said_lines,
     yes_or_no,
 )
-from kgdemo.reasoners.prompts import SHIPPED, Prompts, so_far
 from kgdemo.reasoners.reply import cleaned, is_excuse, without_thinking
 from kgdemo.settings import ChatSettings
 

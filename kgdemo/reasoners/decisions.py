@@ -25,8 +25,7 @@ from kgdemo.errors import EndpointError
 from kgdemo.events import CandidatesScored, DeductionChecked, Event, Notice, Waiting
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.query import Query
-from kgdemo.reasoners.base import Decision, FailedDecisionError, Resources
-from kgdemo.reasoners.embedded import NAME
+from kgdemo.reasoners.base import Decision, EmbeddedReasoner, FailedDecisionError, Resources
 
 Made = TypeVar("Made")
 SIGN_OF_LIFE = 1.0  # seconds
@@ -164,7 +163,7 @@ def compare(
     texts = list(dict.fromkeys(text for steps in options for text in steps))
     rated = dict(zip(texts, embedding_cache(resources.embedder).similarity(query.text, texts).tolist(), strict=True))
     scores = tuple(sum(rated[text] for text in steps) / len(steps) for steps in options)
-    yield from _scored(decision, [steps[-1] for steps in options], scores, best(scores, limit), NAME)
+    yield from _scored(decision, [steps[-1] for steps in options], scores, best(scores, limit), EmbeddedReasoner.name)
     return scores
 
 
@@ -248,7 +247,7 @@ def _to_its_end(decision: Generator[Event, None, Made]) -> tuple[list[Event], Ma
 
 def _by(made: Decision, resources: Resources) -> str:
     """Who took a decision."""
-    return NAME if made.replaced else resources.reasoner.name
+    return EmbeddedReasoner.name if made.replaced else resources.reasoner.name
 
 
 def _scored(

@@ -14,8 +14,7 @@ from gradio.events import api
 from kgdemo.errors import UserError
 from kgdemo.events import AnswerFinal, EntitiesLinked, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
 from kgdemo.settings import Settings, Shown, shown
-from kgdemo.ui.asking import Server, default_model
-from kgdemo.ui.fields import settings_of
+from kgdemo.ui.asking import Server, default_model, settings_of
 from kgdemo.ui.guard import Refused, address_of
 
 STANDARD = Settings()

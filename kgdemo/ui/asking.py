@@ -1,148 +1,212 @@
 """From what stands in the page's fields to a run; mistakes become one clear sentence, never an error box.
 
-``Visits`` says how often one visitor may ask on a public server. Questions are counted for each session (a tab, or a
-program's client), not for each address: a whole class may sit behind one. The queue bounds what all visitors use
-together.
+The fields are made from the declaration of the settings: ``page_fields`` builds them, ``settings_of`` reads their
+values and those of the API, and ``filled`` reads the address of a share link. What may be chosen is what
+``kgdemo.settings`` declares; only the names of graphs and methods come from their registries.
 
-A question may go on from the one before, see ``query.follow_up``: *and where did she die?* is about what was asked or
-answered last, if it names nothing itself; *what about Germany?* asks the last question of another thing, if the graph
-has it. What was read so is said, and is the run's question.
-
-``Loading`` is what is loaded while the first visitors read: a few stages, one after the other, and how far it has got.
-``Server`` holds all that a served page works with.
+``Server`` holds all that a served page works with, and ``ask`` runs its pipeline on the fields. A question may go on
+from the one before, see ``query.follow_up``: *and where did she die?* is about what was asked or answered last, if it
+names nothing itself; *what about Germany?* asks the last question of another thing, if the graph has it. What was read
+so is said, and is the run's question.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import logging
 import os
 import re
-import threading
-import time
-from collections import OrderedDict, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
+import gradio as gr
+
 from kgdemo.errors import UserError
 from kgdemo.events import Event, Notice, RunFailed, RunStarted
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import known_names
+from kgdemo.methods import METHODS, method_named
+from kgdemo.methods.registry import options_in_words
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
-from kgdemo.settings import Settings
-from kgdemo.ui.fields import Fields, settings_of
-from kgdemo.ui.metrics import METRICS
+from kgdemo.settings import Option, Profile, Settings, Shown, chosen, options_of, shown
+from kgdemo.ui.guard import Visits
+from kgdemo.ui.metrics import METRICS, Loading
 from kgdemo.ui.runs import EventStream, Line, SharedRuns, lines_of
 from kgdemo.ui.session_graphs import ClientGraph, SessionGraphs
 
-logger = logging.getLogger(__name__)
+ON_PAGE = shown(Shown.PAGE)
+NAMES = ("question", *(setting.name for setting in ON_PAGE))  # of the page's fields, in gradio's order
+_LONGEST = 300  # characters of a value in a share link
 
-WINDOW = 60.0  # seconds
-_REMEMBERED = 10_000  # addresses
 
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What stands in the page's fields.
 
-class Visits:
-    """Counts questions.
-
-    Args:
-        limit: questions a minute from one address; 0 for no limit.
-        clock: seconds, ever rising; tests give their own.
+    Attributes:
+        question: as typed.
+        values: of the settings, by name.
+        client_graph: what the visitor has changed in the graph, see ``session_graphs.ClientGraph``.
     """
 
-    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limit = limit
-        self._clock = clock
-        self._questions_at: OrderedDict[str, deque[float]] = OrderedDict()
-        self._lock = threading.Lock()
+    question: str
+    values: Mapping[str, Any]
+    client_graph: str = ""
 
-    def count(self, address: str) -> None:
-        """One more question from this address.
-
-        Raises:
-            UserError: it has asked too often.
-        """
-        if not self.limit:
-            return
-        now = self._clock()
-        with self._lock:
-            times = self._questions_at.setdefault(address, deque())
-            self._questions_at.move_to_end(address)
-            while times and times[0] <= now - WINDOW:
-                times.popleft()
-            if len(times) >= self.limit:
-                METRICS.count("kgdemo_refused_total", reason="rate")
-                wait = max(1, round(times[0] + WINDOW - now))
-                raise UserError(
-                    f"This server takes {self.limit} questions a minute from one address; ask again in {wait} s."
-                )
-            times.append(now)
-            while len(self._questions_at) > _REMEMBERED:
-                self._questions_at.popitem(last=False)
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Fields:
+        """From the values that gradio hands over: question, settings, changes of the graph."""
+        question, *settings, client_graph = values
+        return cls(question, dict(zip(NAMES[1:], settings, strict=True)), client_graph)
 
 
-Stage = tuple[str, Callable[[], object]]
-
-
-class Loading:
-    """Runs stages in a thread of its own.
+def page_fields(profile: Profile, standard: Settings) -> list[gr.components.Component]:
+    """Put the fields of the settings on the page that is being built.
 
     Args:
-        stages: name (a key of the page's text) and what to do.
+        profile: limits of this server.
+        standard: what stands in the fields at first.
+
+    Returns:
+        the fields, in the order of ``NAMES`` after the question.
     """
+    made: dict[str, gr.components.Component] = {}
+    for row in _rows():
+        with gr.Row():
+            for setting in row:
+                made[setting.name] = field_for(setting, profile, standard)
+    made["method"].change(  # type: ignore[attr-defined]
+        lambda method: gr.update(value="", **_own_setting(method, profile)),
+        made["method"],
+        made["options"],
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    return [made[setting.name] for setting in ON_PAGE]
 
-    def __init__(self, stages: Sequence[Stage] = ()) -> None:
-        self._stages = stages
-        self._done = 0
-        self._failed = ""
-        self._seen = threading.Event()
 
-    def start(self, within: float = 0.0) -> threading.Thread:
-        """Begin once a page stands and asks how far this has got; the thread ends by itself.
+def field_for(setting: Option, profile: Profile, standard: Settings) -> gr.components.Component:
+    """The field that fits a setting; see ``page_fields``."""
+    names, label, value = _names(setting), setting.label, getattr(standard, setting.name)
+    if names:
+        another = _may_be_another(setting, profile)
+        return gr.Dropdown(
+            [(title, name) for name, title in names.items()],
+            value=value,
+            label=label,
+            info=setting.help if another else None,
+            allow_custom_value=another,
+            min_width=200,
+        )
+    if setting.kind is bool:
+        return gr.Checkbox(value, label=label)
+    if setting.kind in (int, float):
+        high = setting.highest(profile)
+        step = 1 if setting.kind is int else None
+        return gr.Slider(setting.minimum, high, value=min(value, high), step=step, label=label, min_width=180)
+    if setting.choices and not setting.maximum:
+        return gr.Radio([(words, choice) for choice, words in setting.choices.items()], value=value, label=label)
+    if setting.kind is tuple:
+        return gr.Textbox(label=label, placeholder=setting.help, max_lines=1, **_own_setting(standard.method, profile))
+    visible = profile.open_models or not setting.local_only
+    return gr.Textbox(value, label=label, info=setting.help, visible=visible, min_width=200, max_lines=1)
 
-        Args:
-            within: seconds after which to begin in any case. Until then a page that is being opened has the
-                processor to itself.
-        """
 
-        def begin() -> None:
-            self._seen.wait(within)
-            self._run()
+def settings_of(values: Mapping[str, Any], profile: Profile) -> Settings:
+    """The settings of a run; an empty text leaves the default.
 
-        thread = threading.Thread(target=begin, name="warm-up", daemon=True)
-        thread.start()
-        return thread
+    Args:
+        values: by name, as a field or a program gives them.
+        profile: limits of this server.
 
-    def finish(self) -> None:
-        """Do it all here and now."""
-        self._run()
+    Raises:
+        UserError: a value is one that this server does not allow.
+    """
+    known = {setting.name: setting for setting in options_of(Settings)}
+    return chosen(
+        Settings,
+        (
+            (name, _checked(known[name], value, profile))
+            for name, value in values.items()
+            if not _is_empty_text(known[name], value)
+        ),
+        profile=profile,
+    )
 
-    def state(self) -> dict[str, object]:
-        """``progress``, for a page, which is there now; so the loading begins."""
-        self._seen.set()
-        return self.progress()
 
-    def progress(self) -> dict[str, object]:
-        """Stages done, how many there are, the one under way (empty when none is), what went wrong."""
-        going = self._done < len(self._stages) and not self._failed
-        stage = self._stages[self._done][0] if going else ""
-        return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
+def filled(parameters: Mapping[str, str], profile: Profile) -> dict[str, Any]:
+    """Values for the page's fields from the address of a share link.
 
-    def _run(self) -> None:
-        gc.disable()  # what is loaded stays: it is not gone through for garbage, neither now nor again and again later
+    A link may come from anyone, so it fills only what this server allows; the other fields are left as they are.
+    Whether it also asks is the page's to say (``inputs.js``): only on an embedded graph with the server's own model.
+
+    Args:
+        parameters: the address's query, one value a name.
+        profile: limits of this server.
+
+    Returns:
+        field name -> value.
+    """
+    question = " ".join(str(parameters.get("question", ""))[: profile.question].split())
+    found: dict[str, Any] = {"question": question} if question else {}
+    for setting in ON_PAGE:
+        written = str(parameters.get(setting.name, ""))
+        if setting.name not in parameters or _is_empty_text(setting, written) or len(written) > _LONGEST:
+            continue
         try:
-            for _, load in self._stages:
-                load()
-                self._done += 1
-        except UserError as error:
-            logger.warning("%s", error)
-            self._failed = str(error)
-        finally:
-            gc.freeze()
-            gc.enable()
+            value = setting.read(_checked(setting, written, profile), profile)
+        except UserError:
+            continue
+        found[setting.name] = written if setting.kind is tuple else value  # the field holds them as text
+    return found
+
+
+def _is_empty_text(setting: Option, value: object) -> bool:
+    return setting.kind in (str, tuple) and (value is None or not str(value).strip())
+
+
+def _checked(setting: Option, value: Any, profile: Profile) -> Any:
+    """A value, without spaces around it, that its registry knows where it has one.
+
+    Raises:
+        UserError: there is no graph or method of that name.
+    """
+    value, names = value.strip() if isinstance(value, str) else value, _names(setting)
+    if names and value not in names and not _may_be_another(setting, profile):
+        raise UserError(f"There is no {setting.name} {str(value)[:100]!r} here; choose one of {', '.join(names)}.")
+    return value
+
+
+def _names(setting: Option) -> dict[str, str]:
+    """The names that a registry holds for a setting, with their titles; empty where there is no registry."""
+    if setting.name == "graph":
+        return {name: name for name in known_names()}
+    return {card.name: card.title for card in METHODS.values()} if setting.name == "method" else {}
+
+
+def _may_be_another(setting: Option, profile: Profile) -> bool:
+    """Whether a name that is not in the registry may be given: a graph's, as that of a file at home."""
+    return setting.name == "graph" and profile.open_models
+
+
+def _rows() -> list[list[Option]]:
+    """The settings as rows of the page: names first, then what is set to a number or chosen, then free text."""
+    named = [s for s in ON_PAGE if s.kind is str and not s.choices]
+    text = [s for s in ON_PAGE if s.kind is tuple]
+    return [named, [s for s in ON_PAGE if s not in (*named, *text)], text]
+
+
+def _own_setting(method: str, profile: Profile) -> dict[str, Any]:
+    """How the field of a method's options looks: it tells what they are, and is hidden where there are none."""
+    about = options_in_words(method_named(method), profile)
+    return {"visible": bool(about), "info": about or None}
+
+
+# the server, and a question on its way to a run ------------------------------------------------------------
 
 
 class Server:

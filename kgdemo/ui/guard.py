@@ -1,9 +1,9 @@
 """What stands before every request, and how a client's mistake ends.
 
-Before it: a limit on its body, and the address of the visitor who sent it. After it: headers that keep the page from
-asking anyone but its own server for anything. What a client gets wrong ends in one sentence, sent to it, and no
-traceback in the log: a traceback there then always means a mistake of ours. Last come the MCP tools, whose arguments
-are refused in the same way.
+Before it: a limit on its body, the address of the visitor who sent it, and how often one may ask (``Visits``). After
+it: headers that keep the page from asking anyone but its own server for anything. What a client gets wrong ends in one
+sentence, sent to it, and no traceback in the log: a traceback there then always means a mistake of ours. Last come the
+MCP tools, whose arguments are refused in the same way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import json
 import logging
 import secrets
 import threading
+import time
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
@@ -27,8 +29,7 @@ from starlette.responses import JSONResponse, Response
 
 from kgdemo.errors import UserError
 from kgdemo.settings import Profile
-from kgdemo.ui.asking import Loading
-from kgdemo.ui.metrics import METRICS
+from kgdemo.ui.metrics import METRICS, Loading
 from kgdemo.view.escape import visible
 
 if TYPE_CHECKING:
@@ -217,6 +218,52 @@ def address_of(request: Any) -> str:
     """The address of the visitor behind a request of gradio or starlette; empty where no guard has seen it."""
     headers = getattr(request, "headers", None) or {}
     return str(headers.get(HEADER, "")).rpartition(" ")[0]
+
+
+WINDOW = 60.0  # seconds
+_REMEMBERED = 10_000  # addresses
+
+
+class Visits:
+    """Counts questions, so that no visitor asks too often on a public server.
+
+    They are counted for each address, for a session's name is the client's to choose. The queue bounds what all
+    visitors use together.
+
+    Args:
+        limit: questions a minute from one address; 0 for no limit.
+        clock: seconds, ever rising; tests give their own.
+    """
+
+    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._questions_at: OrderedDict[str, deque[float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def count(self, address: str) -> None:
+        """One more question from this address.
+
+        Raises:
+            UserError: it has asked too often.
+        """
+        if not self.limit:
+            return
+        now = self._clock()
+        with self._lock:
+            times = self._questions_at.setdefault(address, deque())
+            self._questions_at.move_to_end(address)
+            while times and times[0] <= now - WINDOW:
+                times.popleft()
+            if len(times) >= self.limit:
+                METRICS.count("kgdemo_refused_total", reason="rate")
+                wait = max(1, round(times[0] + WINDOW - now))
+                raise UserError(
+                    f"This server takes {self.limit} questions a minute from one address; ask again in {wait} s."
+                )
+            times.append(now)
+            while len(self._questions_at) > _REMEMBERED:
+                self._questions_at.popitem(last=False)
 
 
 logger = logging.getLogger(__name__)

@@ -1,12 +1,16 @@
 """What an operator can watch: counts of runs, stages, refusals and memory for Prometheus, and one log line a run.
 
-Neither holds a question's text, an address or the name of a visitor's graph. ``KGDEMO_LOG=json`` writes the log as JSON
-lines; ``KGDEMO_LOG_QUESTIONS=yes`` puts the questions in.
+``Loading`` says how far a server has been loaded, and loads it: a few stages, one after the other, while the first
+visitors read. ``SpareMemory`` keeps what the process holds near to what it needs.
+
+Neither the counts nor the log holds a question's text, an address or the name of a visitor's graph.
+``KGDEMO_LOG=json`` writes the log as JSON lines; ``KGDEMO_LOG_QUESTIONS=yes`` puts the questions in.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import logging
 import os
@@ -15,9 +19,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from kgdemo.errors import UserError
 from kgdemo.events import Event, RunFailed, RunFinished
 from kgdemo.kg.io.catalogue import embedded_names
 from kgdemo.settings import Settings
@@ -197,6 +202,69 @@ def _written(labels: Mapping[str, str]) -> str:
         return value[:80].replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
     return "{" + ",".join(f'{name}="{quoted(value)}"' for name, value in labels.items()) + "}" if labels else ""
+
+
+# how far the server has been loaded -------------------------------------------------------------------------
+
+Stage = tuple[str, Callable[[], object]]
+
+
+class Loading:
+    """What is loaded while the first visitors read, stage by stage in a thread of its own, and how far that has got.
+
+    Args:
+        stages: name (a key of the page's text) and what to do.
+    """
+
+    def __init__(self, stages: Sequence[Stage] = ()) -> None:
+        self._stages = stages
+        self._done = 0
+        self._failed = ""
+        self._seen = threading.Event()
+
+    def start(self, within: float = 0.0) -> threading.Thread:
+        """Begin once a page stands and asks how far this has got; the thread ends by itself.
+
+        Args:
+            within: seconds after which to begin in any case. Until then a page that is being opened has the
+                processor to itself.
+        """
+
+        def begin() -> None:
+            self._seen.wait(within)
+            self.finish()
+
+        thread = threading.Thread(target=begin, name="warm-up", daemon=True)
+        thread.start()
+        return thread
+
+    def finish(self) -> None:
+        """Do it all here and now."""
+        gc.disable()  # what is loaded stays: it is not gone through for garbage, neither now nor again and again later
+        try:
+            for _, load in self._stages:
+                load()
+                self._done += 1
+        except UserError as error:
+            logger.warning("%s", error)
+            self._failed = str(error)
+        finally:
+            gc.freeze()
+            gc.enable()
+
+    def state(self) -> dict[str, object]:
+        """``progress``, for a page, which is there now; so the loading begins."""
+        self._seen.set()
+        return self.progress()
+
+    def progress(self) -> dict[str, object]:
+        """Stages done, how many there are, the one under way (empty when none is), what went wrong."""
+        going = self._done < len(self._stages) and not self._failed
+        stage = self._stages[self._done][0] if going else ""
+        return {"done": self._done, "stages": len(self._stages), "stage": stage, "failed": self._failed}
+
+
+# the log ----------------------------------------------------------------------------------------------------
 
 
 class JsonLines(logging.Formatter):

@@ -16,8 +16,7 @@ from typing import Any
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is imported: no telemetry
 os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 
-from kgdemo.ui import zero  # noqa: F401  first of all: where GPUs are lent, ``spaces`` must come before torch
-from kgdemo.ui.stubs import without_type_stubs
+from kgdemo.ui import zero  # first of all: where GPUs are lent, ``spaces`` must come before torch
 
 # isort: split
 from kgdemo.settings import check_host, processors, share_of_processors
@@ -30,7 +29,7 @@ if takes_idle := "OMP_NUM_THREADS" not in os.environ:
     os.environ["OMP_NUM_THREADS"] = str(share_of_processors())
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
-with without_type_stubs():
+with zero.without_type_stubs():
     import gradio  # noqa: F401
 
 # isort: split

@@ -1,14 +1,17 @@
-"""A GPU that is lent for one question at a time, as on Hugging Face's ZeroGPU; without one this module does nothing.
+"""What comes before all else on a server: a GPU lent for one question at a time, and gradio imported in half the time.
 
-There the package ``spaces`` must be imported before torch, models are put on ``cuda`` before the page is served,
-and what needs the GPU runs in a process of its own: a generator of this module, given plain data only. The embedded
-model needs none: it stays on the processor and spends nobody's minutes.
+GPUs are lent as on Hugging Face's ZeroGPU; without one nothing of that is done. There the package ``spaces`` must be
+imported before torch, models are put on ``cuda`` before the page is served, and what needs the GPU runs in a process of
+its own: a generator of this module, given plain data only. The embedded model needs none: it stays on the processor and
+spends nobody's minutes.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgdemo.settings import Settings, gpu_is_lent
@@ -60,3 +63,24 @@ def run(
     except Error as error:
         said = " ".join(f"{error.title}: {error.message}".split()).rstrip(".")
         yield RunFailed(f"No GPU could be borrowed for this question ({said}); ask again later.")
+
+
+@contextmanager
+def without_type_stubs() -> Iterator[None]:
+    """Let ``import gradio`` skip the ``.pyi`` file that it parses and compares for each of its 80 components.
+
+    That takes half of the import, 2.5 of 5 seconds, and serves editors alone. Gradio passes over a class whose source
+    file cannot be found (``component_meta.create_or_modify_pyi``), so for this import none of its own can be.
+    """
+    find = inspect.getfile
+
+    def getfile(what: Any) -> str:
+        if isinstance(what, type) and what.__module__.startswith("gradio."):
+            raise OSError("not looked for while gradio is imported")
+        return find(what)
+
+    inspect.getfile = getfile  # type: ignore[assignment]  # for a moment
+    try:
+        yield
+    finally:
+        inspect.getfile = find

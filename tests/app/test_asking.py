@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgdemo.ui.asking import changed_question
-from kgdemo.ui.fields import Fields
+from kgdemo.ui.asking import Fields, changed_question
 
 FIELDS = Fields("Where?", {"graph": "world", "method": "gcr", "beams": 10})
 

@@ -6,10 +6,9 @@ import json
 
 from kgdemo.events import RunFailed, from_json
 from kgdemo.ui import assets
-from kgdemo.ui.asking import Server, ask
-from kgdemo.ui.fields import Fields
+from kgdemo.ui.asking import Fields, Server, ask
+from kgdemo.ui.page import names_like
 from kgdemo.ui.runs import INTERVAL, EventStream, lines_of
-from kgdemo.ui.stage import names_like
 from tests.helpers.long_run import long_run
 from tests.helpers.small import NASTY, QUESTION
 

@@ -8,8 +8,7 @@ import pytest
 
 from kgdemo.events import EntitiesLinked, Event, Notice, RunStarted
 from kgdemo.query.follow_up import meant_by, pronoun_of
-from kgdemo.ui.asking import LastRun, Server, ask
-from kgdemo.ui.fields import Fields
+from kgdemo.ui.asking import Fields, LastRun, Server, ask
 from tests.helpers.small import SmallPipeline
 
 NOLAN, INCEPTION = "Christopher Nolan", "Inception"

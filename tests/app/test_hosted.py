@@ -11,8 +11,9 @@ from gradio_client import Client
 
 from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC, check_host, profile_from
-from kgdemo.ui.asking import WINDOW, Loading, Visits
-from kgdemo.ui.fields import filled
+from kgdemo.ui.asking import filled
+from kgdemo.ui.guard import WINDOW, Visits
+from kgdemo.ui.metrics import Loading
 from kgdemo.ui.page import launch_arguments
 
 QUESTIONS = (

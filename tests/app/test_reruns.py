@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from kgdemo.ui.asking import Server, Visits
-from kgdemo.ui.stage import Reruns
+from kgdemo.ui.asking import Server
+from kgdemo.ui.guard import Visits
+from kgdemo.ui.page import Reruns
 from tests.helpers.small import QUESTION, SmallPipeline
 
 

@@ -12,7 +12,8 @@ from gradio_client.exceptions import AppError
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, EntitiesLinked, PathFound, PathVerified, RunFailed, RunStarted
 from kgdemo.settings import PUBLIC
-from kgdemo.ui.asking import Server, Visits, ask
+from kgdemo.ui.asking import Server, ask
+from kgdemo.ui.guard import Visits
 from kgdemo.ui.session_graphs import SECONDS_TO_LIVE, ClientGraph, SessionGraphs, Visitor, held_whole
 from tests.app.test_event_stream import fields
 from tests.helpers import sparql_server

@@ -13,7 +13,7 @@ import pytest
 from kgdemo.cli import parser, run
 from kgdemo.errors import UserError
 from kgdemo.settings import LOCAL, PUBLIC, Settings, Shown, check, limits_table, option, options_of, shown
-from kgdemo.ui import fields
+from kgdemo.ui import asking
 from kgdemo.ui.api import Endpoints
 
 
@@ -27,14 +27,14 @@ class Spiced(Settings):
 @pytest.fixture
 def spiced(monkeypatch):
     """One more setting, declared and nothing else."""
-    for module in ("kgdemo.settings", "kgdemo.cli.run", "kgdemo.ui.fields"):
+    for module in ("kgdemo.settings", "kgdemo.cli.run", "kgdemo.ui.asking"):
         monkeypatch.setattr(f"{module}.Settings", Spiced)
-    monkeypatch.setattr(fields, "ON_PAGE", shown(Shown.PAGE))
-    monkeypatch.setattr(fields, "NAMES", ("question", *(setting.name for setting in shown(Shown.PAGE))))
+    monkeypatch.setattr(asking, "ON_PAGE", shown(Shown.PAGE))
+    monkeypatch.setattr(asking, "NAMES", ("question", *(setting.name for setting in shown(Shown.PAGE))))
 
 
 def page_fields(profile=LOCAL, standard=None) -> dict[str, gr.components.Component]:
-    return {setting.name: fields.field_for(setting, profile, standard or Settings()) for setting in fields.ON_PAGE}
+    return {setting.name: asking.field_for(setting, profile, standard or Settings()) for setting in asking.ON_PAGE}
 
 
 def arguments(*words: str) -> argparse.Namespace:
@@ -46,9 +46,9 @@ def test_one_more_setting_is_on_the_command_line_the_page_and_in_links(spiced):
     field = page_fields(PUBLIC, Spiced())["spice"]
     assert (field.label, field.minimum, field.maximum, field.value) == ("Spice", 1, PUBLIC.beams, 3)
     values = [page.value for page in page_fields(LOCAL, Spiced(spice=9)).values()]
-    assert fields.settings_of(fields.Fields.of(["q", *values, ""]).values, LOCAL) == Spiced(spice=9)
-    assert fields.filled({"spice": "4"}, PUBLIC) == {"spice": 4}
-    assert fields.filled({"spice": "11"}, PUBLIC) == {}
+    assert asking.settings_of(asking.Fields.of(["q", *values, ""]).values, LOCAL) == Spiced(spice=9)
+    assert asking.filled({"spice": "4"}, PUBLIC) == {"spice": 4}
+    assert asking.filled({"spice": "11"}, PUBLIC) == {}
     with pytest.raises(UserError, match="spice, “Spice”, cannot be '11'; choose a whole number from 1 to 10"):
         check("q", Spiced(spice=11), PUBLIC)
 
@@ -83,12 +83,12 @@ def test_the_public_page_offers_no_files_and_no_models():
 
 
 def test_an_empty_text_leaves_the_default_and_an_empty_number_is_a_mistake():
-    assert fields.settings_of({"model": " ", "options": "", "graph": None}, LOCAL) == Settings()
+    assert asking.settings_of({"model": " ", "options": "", "graph": None}, LOCAL) == Settings()
     with pytest.raises(UserError, match=r"beams, “Paths \(K\)”, cannot be ''; choose a whole number from 1 to 50"):
-        fields.settings_of({"beams": None}, LOCAL)
+        asking.settings_of({"beams": None}, LOCAL)
 
 
 def test_the_table_of_limits_in_the_readme_is_the_profiles():
     assert len(limits_table().splitlines()) == 2 + len(LOCAL.__slots__) - 2, "all but the name and the proxy's header"
-    readme = (Path(fields.__file__).parent / "README.md").read_text("utf-8")
+    readme = (Path(asking.__file__).parent / "README.md").read_text("utf-8")
     assert limits_table() in readme, "paste what kgdemo.settings.limits_table() returns"

@@ -18,9 +18,8 @@ from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
 from kgdemo.query.query import Query, understand
-from kgdemo.reasoners.base import Decision, Evidence, Reasoner, Resources
+from kgdemo.reasoners.base import Decision, EmbeddedReasoner, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Given, Settings, _written
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

@@ -17,8 +17,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
 from kgdemo.lab.training.abstention import NAMES, LabelledFeatures, calibrate
-from kgdemo.models.base import PROMPT_END, JointTree, extend_chain, read_out
-from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.models.base import PROMPT_END, JointTree, PromptStyle, extend_chain, read_out
 from kgdemo.query.query import understand
 from kgdemo.ranking import abstention
 from kgdemo.ranking.abstention import (

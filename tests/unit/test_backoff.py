@@ -13,8 +13,8 @@ from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import relation_name, spoken
 from kgdemo.kg.path import Path
 from kgdemo.lab.training.templates import load_templates
+from kgdemo.models.base import PromptStyle, read_relations, unseen_labels, write_relations
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.models.prompt_style import PromptStyle, read_relations, unseen_labels, write_relations
 from kgdemo.query.query import understand
 from kgdemo.ranking import graph_paths
 from kgdemo.ranking.graph_paths import nearest_unseen, nearness

@@ -16,9 +16,8 @@ from kgdemo.events import AnswerFinal, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path
 from kgdemo.models.causal import CausalModel
 from kgdemo.models.chat import LocalChat, Usage
-from kgdemo.reasoners.base import Evidence
+from kgdemo.reasoners.base import EmbeddedReasoner, Evidence
 from kgdemo.reasoners.chat import LocalReasoner, reasoner_for
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings, chat_from
 from tests.helpers.models import byte_level_tokenizer, random_model
 from tests.helpers.reasoning import SpellingEmbedder, of, run, with_fallback

@@ -11,8 +11,8 @@ from kgdemo.events import AnswerFinal, LMCall, Notice, PathFound, Waiting
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.models.endpoint import OpenAIChat
 from kgdemo.query.query import understand
+from kgdemo.reasoners.base import EmbeddedReasoner
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.reasoning import Clerk, SpellingEmbedder, ask, film_world, of, run, with_fallback

@@ -14,7 +14,7 @@ from kgdemo.events import (
     PathVerified,
 )
 from kgdemo.methods.gcr import GcrOptions
-from kgdemo.models.prompt_style import EXAMPLES, PromptStyle
+from kgdemo.models.base import EXAMPLES, PromptStyle
 from tests.helpers.oracles import all_paths
 from tests.helpers.reasoning import FILMS, INVERSE, Clerk, ask, clerk_world, film_world, of
 

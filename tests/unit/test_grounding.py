@@ -12,8 +12,7 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import AnswerFinal, PathFound, Thought, from_json, to_json
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.reasoners.base import Resources
-from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import (

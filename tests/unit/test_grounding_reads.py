@@ -13,8 +13,7 @@ from kgdemo.events import PathFound, Thought
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoners.base import Resources
-from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources
 from kgdemo.verify import HopVerdict, Verifier
 from tests.helpers.models import random_model
 from tests.helpers.reasoning import ChanceReasoner, SpellingEmbedder, ask, of

@@ -11,7 +11,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.models.base import PROMPT_END, extend_chain
 from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.query.query import types_of
-from kgdemo.ui.stage import layers_record
+from kgdemo.ui.page import layers_record
 from tests.unit.test_bert import needs_onednn
 from tests.unit.test_decoding import model_named
 

@@ -18,9 +18,8 @@ from kgdemo.errors import ModelError
 from kgdemo.events import Notice, PathFound, PathVerified, RunFinished
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, PromptStyle
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel
-from kgdemo.models.prompt_style import PromptStyle
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 from kgdemo.verify import Verifier

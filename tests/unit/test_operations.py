@@ -17,7 +17,7 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.literals import Literal, date_parts, read_literals
 from kgdemo.kg.path import Path
-from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.models.base import PromptStyle
 from kgdemo.query.query import understand
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation

@@ -11,9 +11,8 @@ from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.events import Event, LMCall, Notice, PathVerified
 from kgdemo.methods import METHODS
 from kgdemo.models.causal import CausalModel
-from kgdemo.reasoners.base import Resources
+from kgdemo.reasoners.base import EmbeddedReasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, of, run
 from tests.helpers.two_hops import Oracle, TwoHops, questions, two_hop_world

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import kgdemo.reasoners.prompts
+import kgdemo.reasoners.base
 from kgdemo.errors import UserError
 from kgdemo.methods import METHODS
-from kgdemo.reasoners.prompts import SHIPPED, prompts_in
+from kgdemo.reasoners.base import SHIPPED, prompts_in
 from tests.unit.test_oracle import WALKS, runs
 
-FOLDER = Path(kgdemo.reasoners.prompts.__file__).parent
+FOLDER = Path(kgdemo.reasoners.base.__file__).parent / "prompts"
 
 
 def test_an_own_file_takes_the_place_of_the_shipped_one(tmp_path):

@@ -18,8 +18,8 @@ from kgdemo.events import AnswerFinal, LMCall, PathVerified
 from kgdemo.kg.labels import fold
 from kgdemo.methods import METHODS
 from kgdemo.models.endpoint import OpenAIChat
+from kgdemo.reasoners.base import EmbeddedReasoner
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world, of, run
 

@@ -30,8 +30,7 @@ from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS, method_named, register
 from kgdemo.query.answer_type import AnswerType
 from kgdemo.query.query import understand
-from kgdemo.reasoners.base import Evidence, Resources
-from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import EmbeddedReasoner, Evidence, Resources
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from tests.helpers.models import random_model

@@ -13,8 +13,8 @@ import pytest
 from kgdemo.methods import METHODS
 from kgdemo.methods.thought_chains import GroundingOptions
 from kgdemo.models.endpoint import OpenAIChat
+from kgdemo.reasoners.base import EmbeddedReasoner
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
-from kgdemo.reasoners.embedded import EmbeddedReasoner
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.endpoint import Endpoint, serve
 from tests.helpers.reasoning import Clerk, SpellingEmbedder, ask, film_world

@@ -36,7 +36,7 @@ from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, Settings
-from kgdemo.ui.fields import settings_of
+from kgdemo.ui.asking import settings_of
 from kgdemo.verify import Verifier
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.sparql_server import ENTITY, RELATION, Endpoint, served, triples_of

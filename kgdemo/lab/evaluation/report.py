@@ -102,7 +102,7 @@ def write_report(runs: Sequence[Run], file: Path) -> None:
         runs: the first is compared with each of the others.
         file: for the report; the pages go to the folder of its name with ``_runs`` behind it.
     """
-    from kgdemo.ui.site import player_of  # imports gradio, which ``compare`` does without
+    from kgdemo.ui.assets import player_of  # imports gradio, which ``compare`` does without
 
     changed = [name for other in runs[1:] for name in list(_changed(runs[0], other))[:MOST_CHANGED]]
     folder = file.with_name(f"{file.stem}_runs")

@@ -36,7 +36,7 @@ from tqdm import tqdm
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.errors import UserError
 from kgdemo.lab.training.examples import Example, Source
-from kgdemo.models.prompt_style import PromptStyle
+from kgdemo.models.base import PromptStyle
 
 IGNORED = -100
 

@@ -12,7 +12,7 @@ relations was decided by whoever held them out, so that it says nothing of how o
 either kind counts the same. How well that carries over to yet other relations is measured by cross-validation over
 relations: those of a fold are judged by weights that no question about them has had a part in.
 
-The learnt similarity of questions and relation paths (``models.prompt_style``) is trained on the examples of a training
+The learnt similarity of questions and relation paths (``models.base``) is trained on the examples of a training
 recipe with a contrastive loss: each question against the paths of its whole batch, of which its own is to be the
 nearest (InfoNCE; van den Oord et al. 2018, equation 4). Both matrices begin as the identity and are drawn back to it,
 so that for words that no example has the similarity stays that of the sentence encoder.
@@ -44,8 +44,8 @@ from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, relation_group
 from kgdemo.lab.training.loop import Share
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
+from kgdemo.models.base import LearnedSimilarity, path_sentence
 from kgdemo.models.embedding import Embedder
-from kgdemo.models.prompt_style import LearnedSimilarity, path_sentence
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.query import types_of, understand
 from kgdemo.ranking.graph_paths import PathReader, unseen_paths

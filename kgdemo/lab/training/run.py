@@ -41,15 +41,15 @@ from kgdemo.lab.training.templates import (
     load_chains,
     load_templates,
 )
-from kgdemo.models.causal import EMBEDDED, CausalModel, model_folder
-from kgdemo.models.embedding import sentence_embedder
-from kgdemo.models.prompt_style import (
+from kgdemo.models.base import (
     PromptStyle,
     read_relations,
     read_similarity,
     write_relations,
     write_similarity,
 )
+from kgdemo.models.causal import EMBEDDED, CausalModel, model_folder
+from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 
