@@ -229,7 +229,7 @@ def _save(arguments: argparse.Namespace) -> int:
     print(f"{count:,} triples written to {arguments.out}")
     kg = load(arguments.out)
     if len(kg.entities) > LARGE:
-        from kgdemo.constraint.hub_index import write_hubs
+        from kgdemo.constraint.token_graph import write_hubs
         from kgdemo.models.causal import embedded_label_tokens
 
         hubs = write_hubs(kg, arguments.out, embedded_label_tokens())

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from kgdemo.cli import main
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
-from kgdemo.constraint.hub_index import open_hubs, write_hubs
 from kgdemo.constraint.label_tokens import FEW, LabelTokens
-from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
+from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph, open_hubs, write_hubs
 from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved
