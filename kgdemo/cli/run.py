@@ -71,7 +71,7 @@ def settings_from(arguments: argparse.Namespace, compare: bool, explain: int) ->
     """
     settings = chosen(Settings, ((setting.name, getattr(arguments, setting.name)) for setting in shown(Shown.COMMAND)))
     if arguments.profile:
-        from kgdemo.kg.stores.opening import with_profile
+        from kgdemo.kg.io.catalogue import with_profile
 
         settings = replace(settings, graph=with_profile(settings.graph, arguments.profile))
     return replace(settings, compare=compare, explain=explain)

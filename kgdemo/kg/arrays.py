@@ -200,24 +200,3 @@ class LabelTable(Sequence[str]):
         """The labels with these ids; much quicker than one by one."""
         text, begins, ends = self.blob.data, self.offsets[ids].tolist(), self.offsets[ids + 1].tolist()
         return [str(text[begin:end], "utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=True)]
-
-
-class ExtendedLabelTable(LabelTable):
-    """A table with a few labels more; the old ones keep their ids, the new ones come behind them.
-
-    Args:
-        base: the table to go on from.
-        added: labels that it lacks, each once.
-    """
-
-    def __init__(self, base: LabelTable, added: Sequence[str]) -> None:
-        keys = [encoded(label) for label in added]
-        ends = base.offsets[-1] + np.cumsum([len(key) for key in keys], dtype=np.int64)
-        blob = np.concatenate([base.blob, np.frombuffer(b"".join(keys), dtype=np.uint8)])
-        super().__init__(blob, np.concatenate([base.offsets, ends]))
-        self.base = base
-        self._added = {label: len(base) + place for place, label in enumerate(added)}
-
-    def find(self, label: str) -> int | None:
-        """Return the id of ``label``, or None when the table has no such label."""
-        return self._added.get(label, self.base.find(label))

@@ -20,11 +20,10 @@ from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.io.saved import load, save
+from kgdemo.kg.io.saved import SavedStore, load, save
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
-from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.models.causal import embedded_label_tokens
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.stores import CountedStore

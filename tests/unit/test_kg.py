@@ -20,8 +20,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.io.saved import save
-from kgdemo.kg.labels import relation_name, spoken
-from kgdemo.kg.literals import Literal
+from kgdemo.kg.labels import Literal, relation_name, spoken
 from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels
 
