@@ -12,9 +12,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
-from kgdemo.constraint.base import Constraint, FreeText, State
-from kgdemo.constraint.triple_chains import TripleState
+from kgdemo.constraint.automaton import AutomatonState, Constraint, KGAutomaton, State, reason
+from kgdemo.constraint.triple_chains import FreeText, TripleState
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, check_forced, continuations
 from kgdemo.decoding.searches import SamplingSettings, sample, search_named

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from kgdemo.constraint.base import Constraint, State
+from kgdemo.constraint.automaton import Constraint, State
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import Link, TripleTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
