@@ -34,10 +34,10 @@ from kgdemo.constraint.label_tokens import (
     shared_by_many,
     shared_with_the_one_before,
 )
-from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.cache import ArrayCache, LFUCache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.saved import GrowingArray
+from kgdemo.kg.labels import Adjacency, LabelTable
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores.base import Step
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph

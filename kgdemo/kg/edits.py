@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import Adjacency, LabelTable, encoded
 from kgdemo.kg.graph import KnowledgeGraph, Triple, inverse_step_labels
+from kgdemo.kg.labels import Adjacency, LabelTable, encoded
 
 ADD, REMOVE = "add", "remove"
 MAX_EDITS = 50

@@ -343,7 +343,7 @@ class Scorer:
         before = [other for other in near if other.last == first]
         capital = capitalisation(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
-        part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
+        part, within = match.kind is MatchKind.PART, any(other.holds(match) for other in whole)
         type_words, source = answer_type_words(words), made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return MentionFeatures(
@@ -428,14 +428,14 @@ class Scorer:
                 continue
             if words[min(place, match.last - 1)].owns:  # a name ends at a possessive
                 continue
-            others = [other for other in whole if place in (other.first, other.last - 1) and not _overlap(match, other)]
+            others = [other for other in whole if place in (other.first, other.last - 1) and not match.overlaps(other)]
             count += not any(self.context.linked(match.name.entity, other.name.entity) for other in others)
         return count
 
     def _is_linked_further(self, match: Match, whole: Sequence[Match]) -> bool:
         """Whether it is linked to another name in the question, however far from it."""
         return any(
-            not _overlap(match, other) and self.context.linked(match.name.entity, other.name.entity)
+            not match.overlaps(other) and self.context.linked(match.name.entity, other.name.entity)
             for other in whole
             if not self.context.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
         )
@@ -459,18 +459,6 @@ def _of_plural(match: Match, common: bool) -> float:
 
 def _ordinary(match: Match, words: Sequence[Word]) -> bool:
     return all(word.ordinary for word in words[match.first : match.last])
-
-
-def _overlap(one: Match, other: Match) -> bool:
-    return one.first < other.last and other.first < one.last
-
-
-def _holds(longer: Match, match: Match) -> bool:
-    return (
-        longer.first <= match.first
-        and match.last <= longer.last
-        and longer.last - longer.first > match.last - match.first
-    )
 
 
 def _may_be_of_a_place(match: Match, whole: Sequence[Match]) -> bool:

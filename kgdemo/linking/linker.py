@@ -346,28 +346,20 @@ def _apart(weighed: Sequence[_Weighed]) -> list[tuple[_Weighed, list[_Weighed]]]
     """Best matches that do not overlap, best first, each with the weaker matches within its words."""
     taken: list[tuple[_Weighed, list[_Weighed]]] = []
     for own in weighed:
-        over = [entry for entry in taken if _overlap(entry[0], own)]
+        over = [entry for entry in taken if entry[0].match.overlaps(own.match)]
         if not over:
             taken.append((own, []))
-        elif len(over) == 1 and own.score >= _WHOLE and own.match.kind is MatchKind.WHOLE and _covers(own, over[0][0]):
+        elif (
+            len(over) == 1
+            and own.score >= _WHOLE
+            and own.match.kind is MatchKind.WHOLE
+            and own.match.holds(over[0][0].match)
+        ):
             best, rivals = over[0]  # *South American* is not American
             taken[taken.index(over[0])] = (own, [best, *rivals])
         elif len(over) == 1:
             over[0][1].append(own)
     return taken
-
-
-def _overlap(one: _Weighed, other: _Weighed) -> bool:
-    return one.match.first < other.match.last and other.match.first < one.match.last
-
-
-def _covers(one: _Weighed, other: _Weighed) -> bool:
-    """Whether one match has all words of another one and more."""
-    return (
-        _overlap(one, other)
-        and not _same_words(one, other)
-        and one.match.first <= other.match.first < other.match.last <= one.match.last
-    )
 
 
 def _same_words(one: _Weighed, other: _Weighed) -> bool:

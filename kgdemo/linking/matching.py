@@ -61,6 +61,15 @@ class Match:
     inflected: bool = False
     written: tuple[str, ...] = ()
 
+    def overlaps(self, other: Match) -> bool:
+        """Whether a word belongs to both."""
+        return self.first < other.last and other.first < self.last
+
+    def holds(self, other: Match) -> bool:
+        """Whether it has all words of another one and more."""
+        more = self.last - self.first > other.last - other.first
+        return more and self.first <= other.first and other.last <= self.last
+
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
@@ -306,10 +315,10 @@ class FuzzyNames:
             found[word[0], len(word)].append(word)
         return found
 
-    def words_like(self, word: str, limit: int = 2) -> list[tuple[str, float]]:
+    def words_like(self, word: str) -> list[tuple[str, float]]:
         """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
         choices = [w for length in (-1, 0, 1) for w in self._words.get((word[0], len(word) + length), ())]
-        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=limit)
+        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=2)
         return [(other, likeness / 100) for other, likeness, _ in found]
 
     def nearest(self, words: Sequence[str], cut: float = CUT, limit: int = 5) -> list[tuple[Name, float]]:

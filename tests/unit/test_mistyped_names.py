@@ -12,10 +12,10 @@ from rapidfuzz.distance import OSA
 
 from kgdemo import events
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import StoreFacts
 from kgdemo.kg.io.saved import SavedStore
+from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.base import METER, CypherStore, Meter, Store
 from kgdemo.kg.stores.graph import StoreGraph

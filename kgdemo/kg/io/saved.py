@@ -32,10 +32,9 @@ from numpy.typing import NDArray
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.facts import SavedFacts, StatedFacts, write_index
-from kgdemo.kg.arrays import Adjacency, LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
 from kgdemo.kg.io.formats import with_entity_kinds
-from kgdemo.kg.labels import Literals
+from kgdemo.kg.labels import Adjacency, LabelTable, Literals
 from kgdemo.kg.stores.base import Edge, Ends, Node, RelationEnds, Step, Survey
 from kgdemo.kg.stores.graph import StoreGraph
 
