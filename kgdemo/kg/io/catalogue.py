@@ -103,7 +103,7 @@ def open_graph(source: str, entities: Path | None = None, cache: ArrayCache | No
 
     Args:
         source: which graph.
-        entities: a side file with what is known of a triple file's entities, see ``entities``.
+        entities: a side file with what is known of a triple file's entities, see ``formats``.
         cache: where a large embedded graph is kept as arrays, so that its files are read line by line but once.
 
     Raises:
