@@ -308,7 +308,7 @@ class Operand:
         entity: what it is.
         paths: the grounded paths by which the graph leads to it; none where it is a topic, or one of all of a kind.
         attribute: of which it has a value: an attribute of the graph's literals, or a relation to a year.
-        value, unit: the value as the source states it; see ``kg.literals``.
+        value, unit: the value as the source states it; see ``kg.labels``.
     """
 
     entity: str

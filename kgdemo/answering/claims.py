@@ -6,12 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kgdemo.answering.computation import MethodRun, listed, no_answer
-from kgdemo.answering.operands import (
-    LIES_IN,
-    PASSES_ON,
-    PLACES,
-    names_of_kind,
-)
+from kgdemo.answering.operands import LIES_IN, PASSES_ON, PLACES, names_of_kind
 from kgdemo.answering.properties import IS_OR_PLAYS, Properties
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.events import Event, Operand

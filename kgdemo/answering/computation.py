@@ -29,8 +29,7 @@ from kgdemo.answering.operands import (
 )
 from kgdemo.answering.records import ACHIEVED, says_order
 from kgdemo.events import Answerability, AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
-from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
-from kgdemo.kg.literals import date_parts
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, date_parts, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import embedding_cache

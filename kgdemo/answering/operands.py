@@ -15,8 +15,7 @@ import numpy as np
 from kgdemo.events import Operand
 from kgdemo.kg.cache import PerGraph
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS
-from kgdemo.kg.literals import Literal
+from kgdemo.kg.labels import FUNCTION_WORDS, Literal
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import SYNONYMS, kind_of, same_stem, singulars

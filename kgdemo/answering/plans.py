@@ -32,8 +32,7 @@ from kgdemo.answering.operands import (
 )
 from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin_as_said
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import FUNCTION_WORDS
-from kgdemo.kg.literals import date_parts
+from kgdemo.kg.labels import FUNCTION_WORDS, date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, UNIT_WORDS, is_time, says_greater

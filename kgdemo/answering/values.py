@@ -18,8 +18,7 @@ from kgdemo.answering.computation import (
 from kgdemo.answering.operands import HARMLESS, is_date, operand_of, shown_value
 from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
-from kgdemo.kg.literals import date_parts
+from kgdemo.kg.labels import FUNCTION_WORDS, date_parts, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.words import common_words
 from kgdemo.query.answer_type import kind_of, same_stem

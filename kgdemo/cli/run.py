@@ -71,7 +71,7 @@ def settings_from(arguments: argparse.Namespace, compare: bool, explain: int) ->
     """
     settings = chosen(Settings, ((setting.name, getattr(arguments, setting.name)) for setting in shown(Shown.COMMAND)))
     if arguments.profile:
-        from kgdemo.kg.stores.opening import with_profile
+        from kgdemo.kg.io.catalogue import with_profile
 
         settings = replace(settings, graph=with_profile(settings.graph, arguments.profile))
     return replace(settings, compare=compare, explain=explain)
@@ -229,7 +229,7 @@ def _save(arguments: argparse.Namespace) -> int:
     print(f"{count:,} triples written to {arguments.out}")
     kg = load(arguments.out)
     if len(kg.entities) > LARGE:
-        from kgdemo.constraint.hub_index import write_hubs
+        from kgdemo.constraint.token_graph import write_hubs
         from kgdemo.models.causal import embedded_label_tokens
 
         hubs = write_hubs(kg, arguments.out, embedded_label_tokens())

@@ -1,8 +1,12 @@
-"""The KG automaton: the KG-Trie of GCR section 4.2 without enumerating it.
+"""The constraint: its seam to the search, and the KG automaton behind it.
 
-What may follow entity *e* depends on *e* and the hops left, so each entity has one sub-trie over
-`` -> relation -> entity`` whose leaves lead to the next entity's sub-trie or to ``</PATH>``. A sub-trie is
-never built as nodes either: its edges, sorted by the rank of their tokens, hold every node as a range.
+The search knows nothing of graphs. It asks a ``Constraint`` which tokens may follow a ``State``, moves on, and reads
+the paths off a finished state as entity and step ids; nothing is ever parsed back from text.
+
+The KG automaton is the KG-Trie of GCR section 4.2 without enumerating it. What may follow entity *e* depends on *e* and
+the hops left, so each entity has one sub-trie over `` -> relation -> entity`` whose leaves lead to the next entity's
+sub-trie or to ``</PATH>``. A sub-trie is never built as nodes either: its edges, sorted by the rank of their tokens,
+hold every node as a range.
 
 Labels may be token prefixes of one another, hold arrows or end marks, or be spelled alike. The
 automaton is therefore non-deterministic inside: a state is a set of positions (subset construction),
@@ -16,14 +20,75 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.base import Successors
 from kgdemo.constraint.label_tokens import FEW, Branching, Branchings, SubTrie, TokenTable, branching, starts_of_runs
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.path import PathIds
+
+
+class State(Protocol):
+    """A point in the constraint's language; immutable."""
+
+    __slots__ = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the tokens so far end with ``</PATH>``."""
+        ...
+
+    @property
+    def paths(self) -> Sequence[PathIds]:
+        """The paths that end here; several when labels are spelled with the same tokens, none in free text."""
+        return ()
+
+    @property
+    def alive(self) -> bool:
+        """Whether any token may follow; by default until the state is complete."""
+        return not self.complete
+
+
+Place = TypeVar("Place", bound=State)
+Reached = TypeVar("Reached", bound=State, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Successors(Generic[Reached]):
+    """What may follow a state.
+
+    Attributes:
+        tokens: allowed token ids, sorted, each once; int64 (what torch indexes with) or int32, shape ``(n,)``.
+            None: the whole vocabulary.
+        take: index into ``tokens`` (a token id, when these are None) -> the state that token leads to.
+        inside_entity: all of ``tokens`` go on with an entity's label, so which of them exists is for the
+            graph to say, and none of them decides on a relation or on the path's end.
+    """
+
+    tokens: NDArray[np.integer] | None
+    take: Callable[[int], Reached]
+    inside_entity: bool = False
+
+
+class Constraint(Protocol[Place]):
+    """A set of reasoning paths, seen as a language of token sequences; each kind has states of its own."""
+
+    def start(self) -> Place:
+        """The state after ``<PATH>``."""
+        ...
+
+    def successors(self, state: Place) -> Successors[Place]:
+        """The tokens that may follow ``state`` (GCR equation 7)."""
+        ...
+
+    def paths_left(self, state: Place) -> int:
+        """How many paths can still be reached; counted, not enumerated."""
+        ...
+
+
+# the automaton ------------------------------------------------------------------------------------
 
 
 class Segment(IntEnum):
@@ -88,17 +153,17 @@ class AutomatonState:
 
     @property
     def complete(self) -> bool:
-        """See ``base.State``."""
+        """See ``State``."""
         return any(p.segment is Segment.DONE for p in self.positions)
 
     @property
     def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``."""
+        """See ``State``."""
         return [p.so_far.path() for p in self.positions if p.segment is Segment.DONE]
 
     @property
     def alive(self) -> bool:
-        """See ``base.State``."""
+        """See ``State``."""
         return any(p.segment is not Segment.DONE for p in self.positions)
 
     @property
@@ -145,11 +210,11 @@ class KGAutomaton:
         self._met: dict[int, SubTrie] = {}
 
     def start(self) -> AutomatonState:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         return AutomatonState((Position(Segment.TOPIC, None, 0, len(self.topics)),) if len(self.topics) else ())
 
     def successors(self, state: AutomatonState) -> Successors[AutomatonState]:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         fans = [fan for position in state.positions for fan in self._fans(position) if len(fan.tokens)]
         if len(fans) == 1:
             fan = fans[0]
@@ -158,7 +223,7 @@ class KGAutomaton:
         return _merge(fans)
 
     def paths_left(self, state: AutomatonState) -> int:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         return sum(self._left(position) for position in state.positions)
 
     def sub_trie(self, entity: int) -> SubTrie:

@@ -314,6 +314,7 @@ class LabelTokens:
 # labels sorted by their tokens -------------------------------------------------------------------
 
 FEW = 8  # names that a node may still become, from which on they are looked at one by one
+_AT_ONCE = 50_000  # rows of a hub that are compared at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,3 +381,69 @@ def starts_of_runs(values: NDArray[np.integer]) -> NDArray[np.int64]:
     starts = np.ones(len(values) + 1, np.bool_)
     np.not_equal(values[1:], values[:-1], out=starts[1:-1])
     return starts.nonzero()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """The ends of one relation of an entity, of which there may be a million, sorted by their names beforehand.
+
+    The trie is written level by level: the first row of each node, and the token that leads there. So what follows a
+    node is a slice of the next level, found by binary search. Where ``FEW`` rows or fewer are left nothing is written:
+    there the names themselves are read.
+
+    Attributes:
+        targets: the saved graph's ids of the ends, by rows; int32.
+        firsts, tokens: of each node below the root its first row and its token, level by level; int32.
+        levels: where each level begins among the nodes, and at last how many there are.
+    """
+
+    targets: NDArray[np.int32]
+    firsts: NDArray[np.int32]
+    tokens: NDArray[np.int32]
+    levels: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def branching(self, low: int, high: int, depth: int) -> Branching:
+        """What follows a node of more than ``FEW`` rows; see ``branching``.
+
+        Args:
+            low, high: its rows.
+            depth: how many tokens they agree in.
+        """
+        if depth + 1 >= len(self.levels):
+            return Branching(high - low, np.empty(0, np.int64), np.array([high]))
+        level = slice(self.levels[depth], self.levels[depth + 1])
+        firsts = self.firsts[level]
+        begin, behind = np.searchsorted(firsts, np.array([low, high], np.int32)).tolist()
+        edges = np.append(firsts[begin:behind].astype(np.int64), high)
+        return Branching(int(edges[0]) - low, self.tokens[level][begin:behind].astype(np.int64), edges)
+
+
+def shared_with_the_one_before(table: TokenTable) -> NDArray[np.int32]:
+    """How many tokens each row begins with that the row before it begins with too; of the first row none."""
+    shared = np.zeros(len(table), np.int32)
+    lengths = np.diff(table.offsets)
+    for first in range(1, len(table), _AT_ONCE):
+        rows = np.arange(first, min(first + _AT_ONCE, len(table)))
+        depth = 0
+        while len(rows):
+            rows = rows[np.minimum(lengths[rows], lengths[rows - 1]) > depth]
+            rows = rows[table.ids[table.offsets[rows] + depth] == table.ids[table.offsets[rows - 1] + depth]]
+            depth += 1
+            shared[rows] = depth
+    return shared
+
+
+def shared_by_many(shared: NDArray[np.int32]) -> NDArray[np.int32]:
+    """How many tokens each row begins with that more than ``FEW`` rows do; -1 where there are no more rows.
+
+    Rows are sorted, so those that begin alike are neighbours: more than ``FEW`` of them fill a window with the row in
+    it, whose rows all agree with the one before in as many tokens.
+    """
+    windows = np.full(len(shared) + FEW, -1, np.int32)  # by the last row of each; what runs over the end agrees in none
+    if len(shared) > FEW:
+        windows[FEW : len(shared)] = np.lib.stride_tricks.sliding_window_view(shared[1:], FEW).min(axis=1)
+    most: NDArray[np.int32] = np.lib.stride_tricks.sliding_window_view(windows, FEW + 1).max(axis=1)
+    return most

@@ -1,22 +1,45 @@
 """A graph seen through one tokeniser: token ids and their lexicographic rank for every label.
 
 Token ids of large graphs are kept on disk, see ``kg.cache``: a graph is tokenised once, not once a start.
+
+Beside a saved graph lies an index of its hubs (``HubIndex``): of the relations that lead from an entity to more ends
+than a search reads. The ends of one, sorted by the tokens of their names, are its rows, and a node of the trie over
+these names is a range of rows, so that hardly any name is read (``label_tokens.Hub``). The index is made for one
+tokeniser when the graph is saved. The ends are spelled and sorted piece by piece, and merged from disk; what is held of
+a whole hub is one number for each of its ends, and as many for a level.
 """
 
 from __future__ import annotations
 
+import heapq
+import json
+import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.hub_index import Hub, open_hubs
-from kgdemo.constraint.label_tokens import FEW, Branching, LabelTokens, SubTrie, TokenTable, branching, ranks
-from kgdemo.kg.arrays import Adjacency
+from kgdemo.constraint.label_tokens import (
+    FEW,
+    Branching,
+    Hub,
+    LabelTokens,
+    SubTrie,
+    TokenTable,
+    branching,
+    ranks,
+    shared_by_many,
+    shared_with_the_one_before,
+)
 from kgdemo.kg.cache import ArrayCache, LFUCache, key_of
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.saved import GrowingArray
+from kgdemo.kg.labels import Adjacency, LabelTable
 from kgdemo.kg.path import PathIds
+from kgdemo.kg.stores.base import Step
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
 
 CACHE_BYTES = 8_000_000  # of sub-tries; one in seven is asked for again, most of them of well-connected entities
@@ -342,3 +365,167 @@ def _sum_by_row(
     sums = np.concatenate([[0.0], np.cumsum(values[targets])])
     result: NDArray[np.float64] = sums[offsets[1:]] - sums[offsets[:-1]]
     return result
+
+
+# the hubs of a saved graph ------------------------------------------------------------------------
+
+_HUBS_HEADER = "hubs.json"
+_HUBS_VERSION = 1
+_HUB_ARRAYS = ("targets", "firsts", "tokens")
+_PIECE = 250_000  # ends that are spelled and sorted at once
+_READ = 50_000  # rows taken from a piece, or written, at once
+
+
+class HubIndex:
+    """The hubs of a saved graph, each by the step that leads to its ends.
+
+    Args:
+        folder: of the saved graph.
+        tokenizer: fingerprint of the tokeniser that its names are to be spelled by.
+        facts: of the graph, how many there are.
+
+    Raises:
+        OSError, ValueError: there is no index, or it is damaged, or of another tokeniser or graph.
+    """
+
+    def __init__(self, folder: Path, tokenizer: str, facts: int) -> None:
+        header = json.loads((folder / _HUBS_HEADER).read_text("utf-8"))
+        if header["made_from"] != _hubs_made_from(tokenizer, facts):
+            raise ValueError(f"the index of names in {folder} was made from something else")
+        self._targets, self._firsts, self._tokens = (
+            np.load(folder / f"hubs.{name}.npy", mmap_mode="r", allow_pickle=False) for name in _HUB_ARRAYS
+        )
+        self._places: dict[Step, tuple[int, int, int, list[int]]] = {}
+        row = node = 0
+        for entity, relation, outgoing, rows, levels in header["hubs"]:
+            self._places[str(entity), str(relation), outgoing] = row, rows, node, levels
+            row, node = row + rows, node + levels[-1]
+        if (row, node, node) != (len(self._targets), len(self._firsts), len(self._tokens)):
+            raise ValueError(f"the index of names in {folder} is incomplete")
+
+    @property
+    def steps(self) -> frozenset[Step]:
+        """Those that lead to a hub's ends, in ids as ``SavedStore`` has them."""
+        return frozenset(self._places)
+
+    def hub(self, step: Step) -> Hub | None:
+        """The ends that a step leads to; None where they are few enough to be read."""
+        if step not in self._places:
+            return None
+        row, rows, node, levels = self._places[step]
+        nodes = slice(node, node + levels[-1])
+        return Hub(self._targets[row : row + rows], self._firsts[nodes], self._tokens[nodes], tuple(levels))
+
+
+def open_hubs(folder: Path | None, tokenizer: str, facts: int) -> HubIndex | None:
+    """The index beside a saved graph; None where there is none for this tokeniser. Arguments are ``HubIndex``'s."""
+    try:
+        return HubIndex(folder, tokenizer, facts) if folder and tokenizer else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_hubs(
+    kg: KnowledgeGraph, folder: Path, label_tokens: LabelTokens, beyond: int = MAX_ENDS, piece: int = _PIECE
+) -> int:
+    """Write the index of a saved graph's hubs; none for a tokeniser that does not tell what it is.
+
+    Args:
+        kg: the saved graph.
+        folder: where it lies.
+        label_tokens: spells its names.
+        beyond: how many ends are read without an index.
+        piece: ends that are spelled and sorted at once.
+
+    Returns:
+        how many hubs there are.
+    """
+    (folder / _HUBS_HEADER).unlink(missing_ok=True)
+    tokenizer = label_tokens.fingerprint()
+    if not tokenizer:
+        return 0
+    targets, firsts, tokens = written = [GrowingArray(folder / f"hubs.{name}.npy", np.int32) for name in _HUB_ARRAYS]
+    hubs: list[tuple[int, int, bool, int, list[int]]] = []
+    for outgoing, side in ((True, kg.outgoing), (False, kg.incoming)):
+        for entity, relation, ends in _hubs(side, beyond):
+            with tempfile.TemporaryDirectory(dir=folder) as scratch:
+                table = _sorted_names(kg.entities, ends, label_tokens, piece, Path(scratch), targets)
+                levels = _write_levels(table, firsts, tokens)
+            hubs.append((entity, relation, outgoing, len(ends), levels))
+    for array in written:
+        array.close()
+    header = {"made_from": _hubs_made_from(tokenizer, len(kg)), "hubs": hubs}
+    (folder / _HUBS_HEADER).write_text(json.dumps(header), "utf-8")  # last: an index with it is whole
+    return len(hubs)
+
+
+def _hubs_made_from(tokenizer: str, facts: int) -> list[str | int]:
+    return [_HUBS_VERSION, FEW, tokenizer, facts]
+
+
+def _hubs(side: Adjacency, beyond: int) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
+    """Entities and relations that lead to more ends than so many, with these."""
+    for entity in np.flatnonzero(np.diff(side.offsets) > beyond).tolist():
+        row = side.row(entity)
+        relations, counts = np.unique(side.relations[row], return_counts=True)
+        first = row.start
+        for relation, count in zip(relations.tolist(), counts.tolist(), strict=True):
+            if count > beyond:
+                yield entity, relation, side.targets[first : first + count]
+            first += count
+
+
+def _sorted_names(
+    labels: LabelTable,
+    ends: NDArray[np.int32],
+    label_tokens: LabelTokens,
+    piece: int,
+    scratch: Path,
+    targets: GrowingArray,
+) -> TokenTable:
+    """The names of a hub's ends in the order of their tokens, on disk; writes the ends in this order."""
+    pieces = []
+    for first in range(0, len(ends), piece):
+        own = np.asarray(ends[first : first + piece])
+        table = label_tokens.encode(labels.at(own), label_tokens.path_format.entity)
+        order = np.argsort(ranks(table))
+        table = table.rows(order)
+        pieces.append(scratch / str(first))
+        pieces[-1].mkdir()
+        for name, values in (("offsets", table.offsets), ("ids", table.ids), ("targets", own[order])):
+            np.save(pieces[-1] / f"{name}.npy", values)
+    merged = heapq.merge(*map(_rows_of, pieces))
+    ids = GrowingArray(scratch / "ids.npy", np.int32)
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    row = 0
+    while batch := list(islice(merged, _READ)):
+        offsets[row + 1 : row + 1 + len(batch)] = [len(key) // 4 for key, _ in batch]
+        ids.append(np.frombuffer(b"".join(key for key, _ in batch), ">i4"))
+        targets.append(np.array([target for _, target in batch], np.int32))
+        row += len(batch)
+    ids.close()
+    return TokenTable(np.cumsum(offsets), np.load(scratch / "ids.npy", mmap_mode="r"))
+
+
+def _rows_of(piece: Path) -> Iterator[tuple[bytes, int]]:
+    """The rows of a piece: tokens as bytes that compare like these, and the end."""
+    offsets, ids, targets = (np.load(piece / f"{name}.npy", mmap_mode="r") for name in ("offsets", "ids", "targets"))
+    for first in range(0, len(targets), _READ):
+        bounds = offsets[first : first + _READ + 1]
+        flat = ids[bounds[0] : bounds[-1]].astype(">i4").tobytes()
+        keys = (flat[begin:end] for begin, end in pairwise(((bounds - bounds[0]) * 4).tolist()))
+        yield from zip(keys, targets[first : first + _READ].tolist(), strict=False)
+
+
+def _write_levels(table: TokenTable, firsts: GrowingArray, tokens: GrowingArray) -> list[int]:
+    """Write the nodes of the trie over sorted names whose parents have more than ``FEW`` rows; returns the levels."""
+    shared = shared_with_the_one_before(table)
+    deepest = shared_by_many(shared) + 1
+    np.minimum(deepest, np.diff(table.offsets), out=deepest, casting="unsafe")
+    levels = [0]
+    for depth in range(1, int(deepest.max(initial=0)) + 1):
+        rows = np.flatnonzero((shared < depth) & (depth <= deepest))
+        firsts.append(rows)
+        tokens.append(table.ids[table.offsets[rows] + depth - 1])
+        levels.append(levels[-1] + len(rows))
+    return levels

@@ -1,9 +1,12 @@
-"""The enumerated KG-Trie of GCR section 4.2 (equations 3 to 5), built offline as in its appendix B.
+"""Constraints that are written out as tries: all paths of a graph, or some given texts.
 
-Every path of one to L hops is written out, spelled in tokens and put into one trie. It holds the same language as
-``automaton.KGAutomaton``, at a cost that grows with the number of paths, which is why that one answers questions; this
-one is for offline building, for teaching, and for checking the other. Nothing in it loops over paths: walks are
-enumerated and spelled, and their sorted rows cut into nodes one depth at a time, as whole arrays.
+The enumerated KG-Trie of GCR section 4.2 (equations 3 to 5) is built offline as in its appendix B: every path of one to
+L hops is written out, spelled in tokens and put into one trie. It holds the same language as ``automaton.KGAutomaton``,
+at a cost that grows with the number of paths, which is why that one answers questions; this one is for offline
+building, for teaching, and for checking the other. Nothing in it loops over paths: walks are enumerated and spelled,
+and their sorted rows cut into nodes one depth at a time, as whole arrays.
+
+``ChoiceTrie`` lets a model write one of some given texts and nothing else; it needs no graph.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.base import Successors
+from kgdemo.constraint.automaton import State, Successors
 from kgdemo.constraint.label_tokens import TokenTable, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
@@ -288,32 +291,32 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class TrieState:
-    """A node of the trie; see ``base.State``."""
+    """A node of the trie; see ``State``."""
 
     trie: EnumeratedTrie
     node: int
 
     @property
     def complete(self) -> bool:
-        """See ``base.State``."""
+        """See ``State``."""
         first, last = self.trie.ending_at(self.node)
         return last > first
 
     @property
     def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``."""
+        """See ``State``."""
         first, last = self.trie.ending_at(self.node)
         return [self.trie.paths.path(int(row)) for row in self.trie.nodes.ending[first:last]]
 
     @property
     def alive(self) -> bool:
-        """See ``base.State``."""
+        """See ``State``."""
         children = self.trie.nodes.children
         return bool(children[self.node + 1] > children[self.node])
 
 
 class EnumeratedTrie:
-    """All walks of one to ``hops`` hops from some entities, enumerated; a ``base.Constraint``.
+    """All walks of one to ``hops`` hops from some entities, enumerated; a ``Constraint``.
 
     Args:
         paths: the walks.
@@ -362,11 +365,11 @@ class EnumeratedTrie:
     # the constraint ----------------------------------------------------------------------------
 
     def start(self) -> TrieState:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         return TrieState(self, 0)
 
     def successors(self, state: TrieState) -> Successors[TrieState]:
-        """See ``base.Constraint``: looked up, nothing is walked (GCR equation 7)."""
+        """See ``Constraint``: looked up, nothing is walked (GCR equation 7)."""
         nodes = self.nodes
         first, last = int(nodes.children[state.node]), int(nodes.children[state.node + 1])
         tokens = np.asarray(nodes.tokens[first:last])
@@ -376,7 +379,7 @@ class EnumeratedTrie:
         )
 
     def paths_left(self, state: TrieState) -> int:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         return int(self.nodes.counts[state.node])
 
     def ending_at(self, node: int) -> tuple[int, int]:
@@ -428,3 +431,62 @@ def _fingerprint(graph: TokenGraph) -> list[int]:
     separators = [label_tokens.to_relation, label_tokens.to_entity, label_tokens.again, label_tokens.end]
     marks = np.array([*(token for mark in separators for token in (*mark, -1)), int(graph.directed)], np.int64)
     return [crc32(np.ascontiguousarray(array).data) for array in [*arrays, marks]]
+
+
+# one of some given texts --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceState(State):
+    """A node of the trie: ``depth`` tokens written, rows ``low..high`` of the sorted options still possible."""
+
+    trie: ChoiceTrie
+    low: int
+    high: int
+    depth: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """See ``State``: the options left are spelled alike, so the choice has been made."""
+        return self.trie.rows[self.low][0] == self.trie.rows[self.high - 1][0]
+
+    @property
+    def options(self) -> tuple[int, ...]:
+        """Indices of the options left."""
+        return tuple(index for _, index in self.trie.rows[self.low : self.high])
+
+
+class ChoiceTrie:
+    """A ``Constraint`` of given texts.
+
+    A choice is complete as soon as no other option begins as what was written: the rest of it is forced, and
+    its tokens would tell nothing. The scores that matter are therefore those among the allowed tokens, which
+    ``inside_entity`` asks the search for; with them the options' probabilities add up to 1, long or short.
+
+    Args:
+        options: token ids of each, at least one; one may begin as another does.
+        end: a token that is part of none, put behind each.
+    """
+
+    def __init__(self, options: Sequence[Sequence[int]], end: int) -> None:
+        self.rows = sorted(((*option, end), index) for index, option in enumerate(options))
+        self.longest = max(len(tokens) for tokens, _ in self.rows)
+
+    def start(self) -> ChoiceState:
+        """See ``Constraint``."""
+        return ChoiceState(self, 0, len(self.rows))
+
+    def successors(self, state: ChoiceState) -> Successors[ChoiceState]:
+        """See ``Constraint``."""
+        next_tokens = np.array([tokens[state.depth] for tokens, _ in self.rows[state.low : state.high]], np.int32)
+        starts = np.flatnonzero(np.diff(next_tokens, prepend=-1))
+        bounds = np.append(starts, len(next_tokens)) + state.low
+
+        def take(i: int) -> ChoiceState:
+            return ChoiceState(self, int(bounds[i]), int(bounds[i + 1]), state.depth + 1)
+
+        return Successors(next_tokens[starts], take, inside_entity=True)
+
+    def paths_left(self, state: ChoiceState) -> int:
+        """See ``Constraint``: how many options are left."""
+        return state.high - state.low

@@ -14,6 +14,8 @@ may be written; the mark that ends the triple lifts the constraint again, and th
 of the text ends the chain. ``FreeUntilMark``, the text between triples, fails closed: a mark can be written with other
 tokens than its own, or hidden inside a longer token, so the text is watched letter by letter, and a token that would
 run over a mark is forbidden. The mark itself is forbidden once no triple is left.
+
+``FreeText`` is the comparison, text under no constraint at all.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.constraint.base import State, Successors
+from kgdemo.constraint.automaton import State, Successors
 from kgdemo.constraint.label_tokens import PATH_START, LabelTokens, TokenTable, branching, ranks
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.kg.graph import IdTriple, KnowledgeGraph
@@ -186,12 +188,12 @@ class TripleState:
 
     @property
     def complete(self) -> bool:
-        """See ``base.State``: an end mark has been written."""
+        """See ``State``: an end mark has been written."""
         return self.trie.ended(self) > 0
 
     @property
     def alive(self) -> bool:
-        """See ``base.State``."""
+        """See ``State``."""
         return self.trie.ended(self) < self.high - self.low
 
     @property
@@ -201,7 +203,7 @@ class TripleState:
 
     @property
     def paths(self) -> Sequence[PathIds]:
-        """See ``base.State``: each triple as a walk from its visited end."""
+        """See ``State``: each triple as a walk from its visited end."""
         return list(dict.fromkeys(leaf.link.path for leaf in self.leaves))
 
 
@@ -236,11 +238,11 @@ class TripleTrie:
         self.longest = int(self._parts[:, 2].max(initial=0)) + max(len(end) for end in ends)
 
     def start(self) -> TripleState:
-        """See ``base.Constraint``: the state right behind the mark that begins a triple."""
+        """See ``Constraint``: the state right behind the mark that begins a triple."""
         return TripleState(self, 0, len(self._leaves))
 
     def successors(self, state: TripleState) -> Successors[TripleState]:
-        """See ``base.Constraint`` (DoG equation 2: the valid tokens)."""
+        """See ``Constraint`` (DoG equation 2: the valid tokens)."""
         first, depth = state.low + self.ended(state), state.depth
         node = branching(self._table, np.arange(first, state.high, dtype=np.int32), first, depth)
 
@@ -252,7 +254,7 @@ class TripleTrie:
         return Successors(node.tokens, take, bool((depth < parts[:, 0]).all() or in_last.all()))
 
     def paths_left(self, state: TripleState) -> int:
-        """See ``base.Constraint``: how many triples can still be written."""
+        """See ``Constraint``: how many triples can still be written."""
         return len(np.unique(self._order[state.low : state.high] // self._marks))
 
     def ended(self, state: TripleState) -> int:
@@ -364,7 +366,7 @@ class FreeSpan(State):
 
     @property
     def complete(self) -> bool:
-        """See ``base.State``: the span is over, one way or the other."""
+        """See ``State``: the span is over, one way or the other."""
         return self.opened or self.ended
 
 
@@ -382,11 +384,11 @@ class FreeUntilMark:
         self.watch, self.stops, self.vocabulary, self.closed = watch, stops, vocabulary, closed
 
     def start(self) -> FreeSpan:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         return FreeSpan()
 
     def successors(self, state: FreeSpan) -> Successors[FreeSpan]:
-        """See ``base.Constraint``."""
+        """See ``Constraint``."""
         finishing, over = self.watch.hits(state.matched)
         forbidden = np.union1d(finishing, over) if self.closed else over
         forbidden = np.setdiff1d(forbidden, np.array(sorted(self.stops), np.int32))
@@ -396,7 +398,7 @@ class FreeUntilMark:
         return Successors(tokens, lambda i: self._after(state, int(tokens[i])))
 
     def paths_left(self, state: FreeSpan) -> int:
-        """See ``base.Constraint``; unknown."""
+        """See ``Constraint``; unknown."""
         return 0
 
     def _after(self, state: FreeSpan, token: int) -> FreeSpan:
@@ -404,6 +406,42 @@ class FreeUntilMark:
             return FreeSpan(ended=True)
         matched = self.watch.after(state.matched, token)
         return FreeSpan(opened=True) if matched == len(self.watch.mark) else FreeSpan(matched)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeState(State):
+    """The last tokens written, as many as the end mark is long."""
+
+    end: tuple[int, ...]
+    last: tuple[int, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """See ``State``."""
+        return self.last == self.end
+
+
+class FreeText:
+    """A ``Constraint`` that forbids nothing.
+
+    Args:
+        end: token ids of the end mark.
+    """
+
+    def __init__(self, end: tuple[int, ...]) -> None:
+        self.end = end
+
+    def start(self) -> FreeState:
+        """See ``Constraint``."""
+        return FreeState(self.end)
+
+    def successors(self, state: FreeState) -> Successors[FreeState]:
+        """See ``Constraint``."""
+        return Successors(None, lambda token: FreeState(self.end, (*state.last, token)[-len(self.end) :]))
+
+    def paths_left(self, state: FreeState) -> int:
+        """Unknown without a graph; 0."""
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

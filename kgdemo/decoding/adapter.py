@@ -18,8 +18,7 @@ import torch
 from torch import Tensor
 from transformers import LogitsProcessor, PreTrainedTokenizerBase
 
-from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Constraint, State
+from kgdemo.constraint.automaton import Constraint, KGAutomaton, State
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import ModelError

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.constraint.base import State, Successors
+from kgdemo.constraint.automaton import State, Successors
 from kgdemo.events import Fate
 from kgdemo.models.base import PROMPT_END
 

@@ -25,8 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgdemo.constraint.automaton import AutomatonState
-from kgdemo.constraint.base import Constraint, State, Successors
+from kgdemo.constraint.automaton import AutomatonState, Constraint, State, Successors
 from kgdemo.decoding.base import (
     BeamSettings,
     BeamView,

@@ -26,8 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Position, Segment
-from kgdemo.constraint.base import Constraint, Successors
+from kgdemo.constraint.automaton import AutomatonState, Constraint, KGAutomaton, Position, Segment, Successors
 from kgdemo.decoding.base import BeamSettings, BeamView, Choice, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import LookAhead, beam_search, is_settled, prune_hopeless, split_candidates, views_of
 from kgdemo.events import Fate
@@ -288,7 +287,7 @@ def _best(groups: Sequence[_Group]) -> list[Hypothesis]:
 
 @dataclass(frozen=True, slots=True)
 class SingleTopic:
-    """See ``constraint.base.Constraint``: the paths of an automaton that start from one of its topics.
+    """See ``automaton.Constraint``: the paths of an automaton that start from one of its topics.
 
     Attributes:
         automaton: of all topics; its sub-tries are shared.

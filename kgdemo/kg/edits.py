@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import Adjacency, ExtendedLabelTable, LabelTable
 from kgdemo.kg.graph import KnowledgeGraph, Triple, inverse_step_labels
+from kgdemo.kg.labels import Adjacency, LabelTable, encoded
 
 ADD, REMOVE = "add", "remove"
 MAX_EDITS = 50
@@ -121,6 +121,27 @@ def _with(kg: KnowledgeGraph, added: Sequence[Triple], removed: Iterable[Triple]
         kg.info,
         kg.literals,
     )
+
+
+class ExtendedLabelTable(LabelTable):
+    """A table with a few labels more; the old ones keep their ids, the new ones come behind them.
+
+    Args:
+        base: the table to go on from.
+        added: labels that it lacks, each once.
+    """
+
+    def __init__(self, base: LabelTable, added: Sequence[str]) -> None:
+        keys = [encoded(label) for label in added]
+        ends = base.offsets[-1] + np.cumsum([len(key) for key in keys], dtype=np.int64)
+        blob = np.concatenate([base.blob, np.frombuffer(b"".join(keys), dtype=np.uint8)])
+        super().__init__(blob, np.concatenate([base.offsets, ends]))
+        self.base = base
+        self._added = {label: len(base) + place for place, label in enumerate(added)}
+
+    def find(self, label: str) -> int | None:
+        """Return the id of ``label``, or None when the table has no such label."""
+        return self._added.get(label, self.base.find(label))
 
 
 def _extended(table: LabelTable, labels: Iterable[str]) -> LabelTable:

@@ -20,9 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from kgdemo.kg.arrays import Adjacency, LabelTable
-from kgdemo.kg.labels import fold
-from kgdemo.kg.literals import Literals
+from kgdemo.kg.labels import Adjacency, LabelTable, Literals, fold
 from kgdemo.kg.path import Path, PathIds, is_detour, turns_back
 
 Triple = tuple[str, str, str]

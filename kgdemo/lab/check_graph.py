@@ -14,9 +14,8 @@ from pathlib import Path
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import EntityInfo, Triple
 from kgdemo.kg.io.catalogue import Relation, literal_files, read_schema, themes
-from kgdemo.kg.io.entities import entity_rows, joined
-from kgdemo.kg.io.formats import read_triples
-from kgdemo.kg.literals import read_literals
+from kgdemo.kg.io.formats import entity_rows, joined, read_triples
+from kgdemo.kg.labels import read_literals
 
 PLACES = frozenset(
     "country city region state province continent island mountain river lake sea ocean desert building bridge monument "

@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton
-from kgdemo.constraint.base import FreeState, FreeText, Successors
+from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, Successors
+from kgdemo.constraint.triple_chains import FreeState, FreeText
 from kgdemo.errors import UserError
 from kgdemo.events import ConstraintReady, Event, LMCall, Notice, PathFound, PathVerified
 from kgdemo.facts import EditedFacts
@@ -56,12 +56,12 @@ class OpenState:
 
     @property
     def complete(self) -> bool:
-        """See ``base.State``."""
+        """See ``automaton.State``."""
         return self.free.complete
 
     @property
     def alive(self) -> bool:
-        """See ``base.State``."""
+        """See ``automaton.State``."""
         return not self.complete
 
     @property
@@ -82,11 +82,11 @@ class FailsOpen:
         self.automaton, self.free, self.end = automaton, FreeText(end), end
 
     def start(self) -> OpenState:
-        """See ``base.Constraint``."""
+        """See ``automaton.Constraint``."""
         return OpenState(self.automaton.start(), self.free.start())
 
     def successors(self, state: OpenState) -> Successors[OpenState]:
-        """See ``base.Constraint``."""
+        """See ``automaton.Constraint``."""
         free = self.free.successors(state.free)
         if state.inside is None:
             return Successors(None, lambda token: OpenState(None, free.take(token)))
@@ -103,7 +103,7 @@ class FailsOpen:
         return Successors(tokens, take, found.inside_entity)
 
     def paths_left(self, state: OpenState) -> int:
-        """See ``base.Constraint``; past the index nobody knows."""
+        """See ``automaton.Constraint``; past the index nobody knows."""
         return 0 if state.inside is None else self.automaton.paths_left(state.inside)
 
 

@@ -1,4 +1,8 @@
-"""Features for and against a match, what each of them weighs, and so how sure the match is.
+"""What speaks for a match and against it, what each of these features weighs, and so how sure the match is.
+
+The rest of a question says something of the entities that a mention may mean (``Context``). *What party did Lincoln
+belong to?* asks for someone with a party, so of all Lincolns the ones whose edges, type or description speak of parties
+fit best.
 
 The weights were fitted by regression on training questions over FB15k-237 and MetaQA and rounded; those of features
 that these lower-case questions can hardly teach (``capital``, ``cut``, ``time``, ``common``, ``owned``) were set by
@@ -9,12 +13,21 @@ feature is a plain quantity, so a weight can be read and doubted.
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from kgdemo.linking.context import (
-    Context,
-    Profile,
+import numpy as np
+from numpy.typing import NDArray
+
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.linking.matching import Match, MatchKind
+from kgdemo.linking.names import NameIndex, NameKind, bracket_of, without_bracket
+from kgdemo.linking.words import (
+    Word,
     answer_type_words,
     asks_of_language,
     asks_of_people,
@@ -24,13 +37,144 @@ from kgdemo.linking.context import (
     is_time,
     kinds_beside,
     made_from,
+    name_words,
     named_after,
     names_answer_type,
+    ordinary_words,
     title_before,
 )
-from kgdemo.linking.matching import Match, MatchKind
-from kgdemo.linking.names import NameIndex, NameKind, without_bracket
-from kgdemo.linking.words import Word, ordinary_words
+
+_PROFILES = 4_000  # kept, of those asked for last; some kilobytes each
+_STEM = 6  # letters: direct|ed, direct|or; but not countr|y, county
+_SAME = {"movie": "film", "movies": "film", "films": "film", "books": "book", "songs": "song", "albums": "album"}
+_MADE_FROM = frozenset(word[:_STEM] for word in ("based", "adapted", "adaptation"))
+_NAMED = frozenset(("named",))
+_PERSONAL = frozenset(w[:_STEM] for w in ("born", "birth", "died", "occupation", "profession", "nationality", "gender"))
+_BETWEEN_WORDS = re.compile(r"[/_.~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of an entity besides its names.
+
+    Attributes:
+        degree, variety: its edges and the different steps among them, each on a logarithmic scale 0..1.
+        stems: word stems of its relations.
+        said: word stems of its bracket and type.
+        around: word stems of its neighbours' types.
+        person, language: whether it seems to be one.
+        adapted: 1 for a work based on another, -1 for one that others are based on.
+        named: 1 for what is named after something, -1 for what others are named after.
+    """
+
+    degree: float
+    variety: float
+    stems: frozenset[str]
+    said: frozenset[str]
+    around: frozenset[str]
+    person: bool
+    language: bool
+    adapted: int = 0
+    named: int = 0
+
+
+class Context:
+    """Profiles of one graph's entities, made when asked for; those asked for last are kept."""
+
+    def __init__(self, kg: KnowledgeGraph) -> None:
+        self.kg = kg
+        own = [_stems(_BETWEEN_WORDS.sub(" ", relation_label)) for relation_label in kg.step_labels]
+        # what a company makes is also asked for as *made by* it
+        count = len(kg.relations)
+        self._step_stems = [own[step] | own[step + count] for step in range(count)] + own[count:]
+        self._own_stems = own
+        ends = [(kg.outgoing, 0), (kg.incoming, len(kg.relations))]
+        holders: Counter[str] = Counter()
+        for adjacency, offset in ends:
+            owners = np.repeat(np.arange(len(kg.entities)), np.diff(adjacency.offsets))
+            pairs = np.unique(adjacency.relations * np.int64(len(kg.entities)) + owners)
+            steps = pairs // max(1, len(kg.entities))
+            for step, count in enumerate(np.bincount(steps, minlength=len(kg.relations)).tolist()):
+                for stem in self._step_stems[step + offset]:
+                    holders[stem] = max(holders[stem], count)
+        scale = math.log(len(kg.entities) + 2)
+        self._telling = {stem: 1 - math.log(count + 1) / scale for stem, count in holders.items()}
+        degrees = np.diff(kg.outgoing.offsets) + np.diff(kg.incoming.offsets)
+        self._max_log_degree = math.log(int(degrees.max(initial=1)) + 1)
+        self._types, self._type_of = kg.kinds
+        self._kept = lru_cache(_PROFILES)(self._make)
+
+    def profile(self, entity: int) -> Profile:
+        """What is known of an entity."""
+        return self._kept(entity)
+
+    def steps(self, entity: int) -> NDArray[np.int32]:
+        """The different steps from an entity."""
+        return self.kg.steps_from(np.array([entity]))
+
+    def fit(self, entity: int, question: Sequence[str]) -> float:
+        """How much of what is asked the entity's relations speak of, by how telling that is; 0 and up."""
+        stems = self.profile(entity).stems
+        return sum(self._telling[stem] for stem in _content_stems(question) if stem in stems)
+
+    def said_of(self, entity: int, question: Sequence[str]) -> float:
+        """How much of the entity's bracket and type is asked; a word of a long bracket counts less."""
+        said = self.profile(entity).said
+        return len(said & _content_stems(question)) / math.sqrt(max(len(said), 1))
+
+    def offers(self, entity: int, question: Sequence[str]) -> bool:
+        """Whether a neighbour of the entity is of a kind that is asked."""
+        return not self.profile(entity).around.isdisjoint(_content_stems(question))
+
+    def _around(self, entity: int) -> frozenset[str]:
+        kinds = np.unique(self._type_of[self.kg.steps(entity)[1]])
+        return frozenset(stem for kind in kinds for stem in _stems(self._types[kind]))
+
+    def _is_person(self, steps: NDArray[np.int32]) -> bool:
+        """Whether an entity has, as head, a relation that only people have."""
+        forward = (self._own_stems[step] for step in steps if step < len(self.kg.relations))
+        return any(stems & _PERSONAL for stems in forward)
+
+    def _end_of(self, steps: NDArray[np.int32], stems: frozenset[str]) -> int:
+        """1 for the head of relations such as *based on*, -1 for their tail, 0 for neither or both."""
+        count = len(self.kg.relations)
+        ends = {bool(step < count) for step in steps if self._own_stems[step % count] & stems}
+        return 0 if len(ends) != 1 else (1 if True in ends else -1)
+
+    def linked(self, one: int, other: int) -> bool:
+        """Whether an edge joins two entities, in either direction."""
+        if self.kg.degree(one) > self.kg.degree(other):
+            one, other = other, one
+        return bool(np.any(self.kg.steps(one)[1] == other))
+
+    def _make(self, entity: int) -> Profile:
+        label = self.kg.entities[entity]
+        info = self.kg.info.get(label)
+        steps = self.steps(entity)
+        notes = f"{bracket_of(label)} {info.type if info else ''}"
+        stems = frozenset(stem for step in steps for stem in self._step_stems[step])
+        return Profile(
+            math.log(self.kg.degree(entity) + 1) / self._max_log_degree,
+            math.log(len(steps) + 1) / math.log(len(self.kg.step_labels) + 1),
+            stems,
+            _stems(notes),
+            self._around(entity),
+            info.type == "person" if info and info.type else self._is_person(steps),
+            info.type == "language" if info and info.type else label.casefold().endswith(" language"),
+            self._end_of(steps, _MADE_FROM),
+            self._end_of(steps, _NAMED),
+        )
+
+
+def _stems(text: str) -> frozenset[str]:
+    return _content_stems(name_words(text))
+
+
+def _content_stems(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(_SAME.get(word, word)[:_STEM] for word in words if word not in FUNCTION_WORDS)
+
+
+# the features -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +343,7 @@ class Scorer:
         before = [other for other in near if other.last == first]
         capital = capitalisation(words, first, last)
         ordinary, common = capital <= 0 and _ordinary(match, words), label[:1].islower()
-        part, within = match.kind is MatchKind.PART, any(_holds(other, match) for other in whole)
+        part, within = match.kind is MatchKind.PART, any(other.holds(match) for other in whole)
         type_words, source = answer_type_words(words), made_from(words, first, last)
         begins, closes = _name_ends(match) if part and profile.person else (False, False)
         return MentionFeatures(
@@ -284,14 +428,14 @@ class Scorer:
                 continue
             if words[min(place, match.last - 1)].owns:  # a name ends at a possessive
                 continue
-            others = [other for other in whole if place in (other.first, other.last - 1) and not _overlap(match, other)]
+            others = [other for other in whole if place in (other.first, other.last - 1) and not match.overlaps(other)]
             count += not any(self.context.linked(match.name.entity, other.name.entity) for other in others)
         return count
 
     def _is_linked_further(self, match: Match, whole: Sequence[Match]) -> bool:
         """Whether it is linked to another name in the question, however far from it."""
         return any(
-            not _overlap(match, other) and self.context.linked(match.name.entity, other.name.entity)
+            not match.overlaps(other) and self.context.linked(match.name.entity, other.name.entity)
             for other in whole
             if not self.context.kg.entities[other.name.entity][:1].islower()  # every painter is linked to *painter*
         )
@@ -315,18 +459,6 @@ def _of_plural(match: Match, common: bool) -> float:
 
 def _ordinary(match: Match, words: Sequence[Word]) -> bool:
     return all(word.ordinary for word in words[match.first : match.last])
-
-
-def _overlap(one: Match, other: Match) -> bool:
-    return one.first < other.last and other.first < one.last
-
-
-def _holds(longer: Match, match: Match) -> bool:
-    return (
-        longer.first <= match.first
-        and match.last <= longer.last
-        and longer.last - longer.first > match.last - match.first
-    )
 
 
 def _may_be_of_a_place(match: Match, whole: Sequence[Match]) -> bool:

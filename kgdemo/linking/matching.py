@@ -1,7 +1,8 @@
 """From the words of a question to the names they may stand for: whole, in part, or misspelt.
 
 ``whole``: the words are a name. ``part``: they are some words of a longer one (``obama``, ``harry
-truman`` for Harry S. Truman, ``thames river`` for River Thames). ``fuzzy``: they are nearly one.
+truman`` for Harry S. Truman, ``thames river`` for River Thames). ``fuzzy``: they are nearly one, by rapidfuzz over a
+band of names alike in length and beginning (``FuzzyNames``).
 """
 
 from __future__ import annotations
@@ -10,8 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
-from kgdemo.linking.names import FuzzyNames, Name, NameIndex, NameKind
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from kgdemo.linking.names import LONG, NUMBERS, Name, NameIndex, NameKind
 from kgdemo.linking.words import Word, common_words, short_given_names
 
 _MAX_HOLDING = 300  # names looked at for one word, best-connected first: enough for every John
@@ -55,6 +60,15 @@ class Match:
     likeness: float = 1.0
     inflected: bool = False
     written: tuple[str, ...] = ()
+
+    def overlaps(self, other: Match) -> bool:
+        """Whether a word belongs to both."""
+        return self.first < other.last and other.first < self.last
+
+    def holds(self, other: Match) -> bool:
+        """Whether it has all words of another one and more."""
+        more = self.last - self.first > other.last - other.first
+        return more and self.first <= other.first and other.last <= self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +268,106 @@ def may_be_misspelt(stretch: Sequence[Word]) -> bool:
     if any(len(word.bare) < 3 and not word.key.isdigit() for word in ends):
         return False
     return sum(len(word.bare) for word in stretch) >= 4
+
+
+# names nearly spelt so ----------------------------------------------------------------------------
+
+CUT = 82.0  # of 100: two slips in ten letters
+_WORD_LIKE = 79.0  # for a word by itself: one letter of five
+WORD_CUT = 65.0  # for every word of it
+_SHORT_NAME = 6  # letters of a name in which one slip is a large share
+
+
+class FuzzyNames:
+    """Names in bands: first letter and length. A typo changes one of these at most a little.
+
+    The first letter of every word counts as a beginning, so that ``hte beatles`` still meets The Beatles.
+    """
+
+    def __init__(self, index: NameIndex) -> None:
+        self._index = index
+        self._met: dict[tuple[str, int], tuple[list[int], list[str]]] = {}  # bands that have been asked for
+
+    def _band(self, letter: str, length: int) -> tuple[list[int], list[str]]:
+        """The names that begin so and are so long: their numbers and texts."""
+        found = self._met.get((letter, length))
+        if found is None:
+            band = (ord(letter) * LONG + length) << NUMBERS
+            first, behind = self._index.bands.searchsorted((band, band + (1 << NUMBERS))).tolist()
+            numbers = (self._index.bands[first:behind] - band).tolist()
+            found = self._met[letter, length] = numbers, [self._index.texts[number] for number in numbers]
+        return found
+
+    @cached_property
+    def _by_ending(self) -> dict[str, list[int]]:
+        """A single word's letters but the first -> names."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(self._index.texts):
+            if len(text) >= _SHORT_NAME and " " not in text:
+                found[text[1:]].append(number)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[tuple[str, int], list[str]]:
+        """Words of names by their first letter and length."""
+        found: dict[tuple[str, int], list[str]] = defaultdict(list)
+        for word in self._index.vocabulary:
+            found[word[0], len(word)].append(word)
+        return found
+
+    def words_like(self, word: str) -> list[tuple[str, float]]:
+        """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
+        choices = [w for length in (-1, 0, 1) for w in self._words.get((word[0], len(word) + length), ())]
+        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=2)
+        return [(other, likeness / 100) for other, likeness, _ in found]
+
+    def nearest(self, words: Sequence[str], cut: float = CUT, limit: int = 5) -> list[tuple[Name, float]]:
+        """The names most like these words, with their likeness 0..1, likest first."""
+        text = " ".join(words)
+        slack = max(1, round(len(text) * (1 - cut / 100)))
+        alike: dict[int, float] = {}
+        for letter in {words[0][0], words[-1][0]}:
+            for length in range(len(text) - slack, len(text) + slack + 1):
+                numbers, spelt = self._band(letter, length) if length < LONG else ([], [])
+                found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
+                alike.update((numbers[place], likeness) for _, likeness, place in found)
+        if not alike and len(words) == 1 and len(text) > _SHORT_NAME - 1:
+            alike = self._begun_otherwise(text)
+        likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
+        if len(text) <= _SHORT_NAME:
+            likest = list(dict.fromkeys([*likest, *self._one_slip(text)]))[:limit]
+        names = [self._index.name(number) for number in likest]
+        return [
+            (name, likeness)
+            for name in names
+            if (likeness := likeness_of(words, name.words)) * 100
+            >= min(cut, WORD_CUT if len(text) > _SHORT_NAME else 0)
+        ]
+
+    def _begun_otherwise(self, text: str) -> dict[int, float]:
+        """Names of which one word is wrong in its first letter: *nanube* for *Danube*, *tswitzerland*, *rpague*."""
+        swapped = text[1:2] + text[:1] + text[2:]
+        numbers = [
+            *self._by_ending.get(text[1:], ()),
+            *self._index.whole_ids(text[1:]),
+            *self._index.whole_ids(swapped),
+        ]
+        return {number: fuzz.ratio(text, self._index.texts[number]) for number in numbers}
+
+    def _one_slip(self, text: str) -> list[int]:
+        """Names that one letter more, less, other or in another place makes of a short text: *azba* for *ABBA*."""
+        found = []
+        for length in range(len(text) - 1, len(text) + 2):
+            numbers, spelt = self._band(text[0], length)
+            slips = process.extract(text, spelt, scorer=OSA.distance, score_cutoff=1, limit=None)
+            found += [numbers[place] for _, _, place in slips]
+        return found
+
+
+def likeness_of(words: Sequence[str], name: Sequence[str]) -> float:
+    """Likeness 0..1; of the least alike pair where there are as many words: Auburn University is not Hamburg's."""
+    if set(words) < set(name) or set(words) > set(name):
+        return 0.0  # a word more or less is no typo
+    if len(words) != len(name):
+        return fuzz.ratio(" ".join(words), " ".join(name)) / 100
+    return min(fuzz.ratio(word, other) for word, other in zip(words, name, strict=True)) / 100

@@ -3,8 +3,6 @@
 The names of an entity are its label, the label without a trailing bracket, its aliases, and what follows from these:
 without the article, before a comma, around a colon, initials, and the other names and demonyms of a small hand-written
 list (``United States``: ``USA``, ``American``).
-
-Names nearly spelt like some words, by rapidfuzz over a band of names alike in length and beginning.
 """
 
 from __future__ import annotations
@@ -16,14 +14,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
-from rapidfuzz.distance import OSA
 
 from kgdemo.kg import labels
 from kgdemo.kg.cache import ArrayCache, Arrays, PerGraph, key_of
@@ -131,7 +127,7 @@ class NameIndex:
     Attributes:
         texts: the words of each name by its number, a space between them.
         longest: how many words the longest name has, up to 12.
-        bands: see ``FuzzyNames``.
+        bands: see ``matching.FuzzyNames``.
     """
 
     def __init__(self, kg: KnowledgeGraph, cache: ArrayCache | None = None) -> None:
@@ -190,9 +186,9 @@ class NameIndex:
 
 _KINDS = tuple(NameKind)
 _NUMBER_OF_KIND = {kind: number for number, kind in enumerate(_KINDS)}
-_LONG = 1 << 10  # letters of a name that nobody mistypes
+LONG = 1 << 10  # letters of a name that nobody mistypes
 _MEANING = "meaning"  # of what a word means, *of the country*, which is the name of nothing
-_NUMBERS = 32  # bits of a name's number
+NUMBERS = 32  # bits of a name's number
 
 
 class _Postings:
@@ -386,8 +382,8 @@ def _bands(texts: Sequence[str], kinds: NDArray[np.uint8]) -> NDArray[np.int64]:
     begins = ends - sizes - 1
     spaces = np.concatenate([[-1], np.flatnonzero(letters == ord(" "))])
     last = spaces[np.searchsorted(spaces, ends - 1) - 1] + 1  # where the last word of each begins
-    meant = ~np.isin(kinds, [_NUMBER_OF_KIND[NameKind.INITIALS], _NUMBER_OF_KIND[NameKind.DEMONYM]]) & (sizes < _LONG)
-    places = [((letters[word] * _LONG + sizes) << _NUMBERS) + np.arange(len(sizes)) for word in (begins, last)]
+    meant = ~np.isin(kinds, [_NUMBER_OF_KIND[NameKind.INITIALS], _NUMBER_OF_KIND[NameKind.DEMONYM]]) & (sizes < LONG)
+    places = [((letters[word] * LONG + sizes) << NUMBERS) + np.arange(len(sizes)) for word in (begins, last)]
     return np.sort(np.concatenate([places[0][meant], places[1][meant & (letters[begins] != letters[last])]]))
 
 
@@ -459,103 +455,3 @@ def _other_names() -> dict[tuple[str, ...], tuple[str, ...]]:
         for word in words:
             found.setdefault(name_words(word), meant)
     return found
-
-
-CUT = 82.0  # of 100: two slips in ten letters
-_WORD_LIKE = 79.0  # for a word by itself: one letter of five
-WORD_CUT = 65.0  # for every word of it
-_SHORT = 6  # letters of a name in which one slip is a large share
-
-
-class FuzzyNames:
-    """Names in bands: first letter and length. A typo changes one of these at most a little.
-
-    The first letter of every word counts as a beginning, so that ``hte beatles`` still meets The Beatles.
-    """
-
-    def __init__(self, index: NameIndex) -> None:
-        self._index = index
-        self._met: dict[tuple[str, int], tuple[list[int], list[str]]] = {}  # bands that have been asked for
-
-    def _band(self, letter: str, length: int) -> tuple[list[int], list[str]]:
-        """The names that begin so and are so long: their numbers and texts."""
-        found = self._met.get((letter, length))
-        if found is None:
-            band = (ord(letter) * _LONG + length) << _NUMBERS
-            first, behind = self._index.bands.searchsorted((band, band + (1 << _NUMBERS))).tolist()
-            numbers = (self._index.bands[first:behind] - band).tolist()
-            found = self._met[letter, length] = numbers, [self._index.texts[number] for number in numbers]
-        return found
-
-    @cached_property
-    def _by_ending(self) -> dict[str, list[int]]:
-        """A single word's letters but the first -> names."""
-        found: dict[str, list[int]] = defaultdict(list)
-        for number, text in enumerate(self._index.texts):
-            if len(text) >= _SHORT and " " not in text:
-                found[text[1:]].append(number)
-        return found
-
-    @cached_property
-    def _words(self) -> dict[tuple[str, int], list[str]]:
-        """Words of names by their first letter and length."""
-        found: dict[tuple[str, int], list[str]] = defaultdict(list)
-        for word in self._index.vocabulary:
-            found[word[0], len(word)].append(word)
-        return found
-
-    def words_like(self, word: str, limit: int = 2) -> list[tuple[str, float]]:
-        """Words of names spelt nearly like an unknown one, with their likeness 0..1, likest first."""
-        choices = [w for length in (-1, 0, 1) for w in self._words.get((word[0], len(word) + length), ())]
-        found = process.extract(word, choices, scorer=fuzz.ratio, score_cutoff=_WORD_LIKE, limit=limit)
-        return [(other, likeness / 100) for other, likeness, _ in found]
-
-    def nearest(self, words: Sequence[str], cut: float = CUT, limit: int = 5) -> list[tuple[Name, float]]:
-        """The names most like these words, with their likeness 0..1, likest first."""
-        text = " ".join(words)
-        slack = max(1, round(len(text) * (1 - cut / 100)))
-        alike: dict[int, float] = {}
-        for letter in {words[0][0], words[-1][0]}:
-            for length in range(len(text) - slack, len(text) + slack + 1):
-                numbers, spelt = self._band(letter, length) if length < _LONG else ([], [])
-                found = process.extract(text, spelt, scorer=fuzz.ratio, score_cutoff=cut, limit=limit)
-                alike.update((numbers[place], likeness) for _, likeness, place in found)
-        if not alike and len(words) == 1 and len(text) > _SHORT - 1:
-            alike = self._begun_otherwise(text)
-        likest = sorted(alike, key=lambda number: (-alike[number], number))[:limit]
-        if len(text) <= _SHORT:
-            likest = list(dict.fromkeys([*likest, *self._one_slip(text)]))[:limit]
-        names = [self._index.name(number) for number in likest]
-        return [
-            (name, likeness)
-            for name in names
-            if (likeness := likeness_of(words, name.words)) * 100 >= min(cut, WORD_CUT if len(text) > _SHORT else 0)
-        ]
-
-    def _begun_otherwise(self, text: str) -> dict[int, float]:
-        """Names of which one word is wrong in its first letter: *nanube* for *Danube*, *tswitzerland*, *rpague*."""
-        swapped = text[1:2] + text[:1] + text[2:]
-        numbers = [
-            *self._by_ending.get(text[1:], ()),
-            *self._index.whole_ids(text[1:]),
-            *self._index.whole_ids(swapped),
-        ]
-        return {number: fuzz.ratio(text, self._index.texts[number]) for number in numbers}
-
-    def _one_slip(self, text: str) -> list[int]:
-        """Names that one letter more, less, other or in another place makes of a short text: *azba* for *ABBA*."""
-        found = []
-        for length in range(len(text) - 1, len(text) + 2):
-            numbers, spelt = self._band(text[0], length)
-            slips = process.extract(text, spelt, scorer=OSA.distance, score_cutoff=1, limit=None)
-            found += [numbers[place] for _, _, place in slips]
-        return found
-
-
-def likeness_of(words: Sequence[str], name: Sequence[str]) -> float:
-    """Likeness 0..1; of the least alike pair where there are as many words: Auburn University is not Hamburg's."""
-    if set(words) < set(name) or set(words) > set(name):
-        return 0.0  # a word more or less is no typo
-    if len(words) != len(name):
-        return fuzz.ratio(" ".join(words), " ".join(name)) / 100
-    return min(fuzz.ratio(word, other) for word, other in zip(words, name, strict=True)) / 100

@@ -21,8 +21,8 @@ from kgdemo.kg.cache import ArrayCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.linking.linker import CONFIDENT, EntityLinker, Linker, Linking
-from kgdemo.linking.matching import FUZZY_SIZES, SUGGESTED, is_english, may_be_misspelt
-from kgdemo.linking.names import CUT, WORD_CUT, likeness_of, other_names_of, spellings, without_bracket
+from kgdemo.linking.matching import CUT, FUZZY_SIZES, SUGGESTED, WORD_CUT, is_english, likeness_of, may_be_misspelt
+from kgdemo.linking.names import other_names_of, spellings, without_bracket
 from kgdemo.linking.words import Word, name_words, words_of
 from kgdemo.models.embedding import Embedder
 

@@ -28,12 +28,12 @@ from enum import Enum
 import numpy as np
 
 from kgdemo.answering.answer_sets import conclude
-from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
 from kgdemo.constraint.triple_chains import (
     ChainConstraint,
     ChainState,
     FreeSpan,
+    FreeText,
     FreeUntilMark,
     Link,
     QueryGraph,

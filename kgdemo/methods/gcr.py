@@ -48,8 +48,7 @@ from kgdemo.methods.search_branch import (
 from kgdemo.models.base import JointTree, Reading, in_step, read_out, unseen_labels
 from kgdemo.query.query import Query
 from kgdemo.ranking.abstention import RelationBelief, abstained, believing, judges
-from kgdemo.ranking.conjunctive import conjunctive_first, with_topics
-from kgdemo.ranking.graph_paths import PathReader, unseen_paths
+from kgdemo.ranking.graph_paths import PathReader, conjunctive_first, unseen_paths, with_topics
 from kgdemo.ranking.scorer import PathScorer, RankedPath, rank
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Evidence, Resources

@@ -17,10 +17,9 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
-from kgdemo.constraint.base import Constraint, FreeText, State
+from kgdemo.constraint.automaton import AutomatonState, Constraint, KGAutomaton, State, reason
 from kgdemo.constraint.label_tokens import PATH_END, PATH_START
-from kgdemo.constraint.triple_chains import Link, TripleState, TripleTrie
+from kgdemo.constraint.triple_chains import FreeText, Link, TripleState, TripleTrie
 from kgdemo.decoding.base import BeamSettings, BeamView, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search, check_forced, continuations
 from kgdemo.decoding.searches import SamplingSettings, greedy_search, sample, search_named

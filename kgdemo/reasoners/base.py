@@ -39,7 +39,7 @@ class Evidence:
     """A path as a reasoner sees it: numbered from 1, with its hypothesis answer and its probability.
 
     Attributes:
-        partners: numbers of the paths from other topics that it meets at its end; see ``ranking.conjunctive``.
+        partners: numbers of the paths from other topics that it meets at its end; see ``ranking.graph_paths``.
         fits: how well its end fits the kind of thing that the question asks for; see ``query.answer_type``.
         said: what its relations say, see ``KnowledgeGraph.said``; empty where that was not looked up.
         detour: it comes back to where it began, or turns back, see ``KnowledgeGraph.is_detour``.

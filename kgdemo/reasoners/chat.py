@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from kgdemo.constraint.base import ChoiceState, ChoiceTrie
+from kgdemo.constraint.trie import ChoiceState, ChoiceTrie
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.errors import EndpointError
@@ -42,14 +42,7 @@ from kgdemo.reasoners.base import (
 )
 from kgdemo.reasoners.decisions import SIGN_OF_LIFE, stopped
 from kgdemo.reasoners.final_answer import read_answer
-from kgdemo.reasoners.parsing import (
-    UnreadableReplyError,
-    chosen_numbers,
-    proposals,
-    ratings,
-    said_lines,
-    yes_or_no,
-)
+from kgdemo.reasoners.parsing import UnreadableReplyError, chosen_numbers, proposals, ratings, said_lines, yes_or_no
 from kgdemo.reasoners.reply import cleaned, is_excuse, without_thinking
 from kgdemo.settings import ChatSettings
 

@@ -34,7 +34,7 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph, Triple
-from kgdemo.kg.literals import Literal
+from kgdemo.kg.labels import Literal
 from kgdemo.kg.path import SEPARATOR, Path
 from kgdemo.view.escape import visible
 

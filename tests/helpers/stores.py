@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.saved import SavedStore
 from kgdemo.kg.stores.base import Ends, Node, RelationEnds, Step, Store, Survey
-from kgdemo.kg.stores.saved import SavedStore
 
 
 def written(kg: KnowledgeGraph, path: Path) -> Path:

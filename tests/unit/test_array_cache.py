@@ -21,7 +21,8 @@ from kgdemo.kg.io import catalogue
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.saved import save
 from kgdemo.linking import names
-from kgdemo.linking.names import FuzzyNames, NameIndex
+from kgdemo.linking.matching import FuzzyNames
+from kgdemo.linking.names import NameIndex
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import Settings, cache_folder
 from tests.helpers.models import byte_level_tokenizer, random_model, wordpiece_tokenizer

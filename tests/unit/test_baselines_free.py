@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 import torch
 
-from kgdemo.constraint.base import FreeText
+from kgdemo.constraint.triple_chains import FreeText
 from kgdemo.decoding.searches import SamplingSettings, sample
 from kgdemo.events import DecodeStep, HypothesisAnswer, LMCall, Notice, PathFound, PathVerified
 from kgdemo.methods import without_graph as baselines_free

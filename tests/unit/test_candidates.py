@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.base import Successors
+from kgdemo.constraint.automaton import Successors
 from kgdemo.decoding.base import Ragged, best_candidates, forbidden_mass, split_best
 
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.base import ChoiceTrie
+from kgdemo.constraint.trie import ChoiceTrie
 from kgdemo.errors import EndpointError, ModelError
 from kgdemo.events import AnswerFinal, LMCall, PathFound, PathVerified
 from kgdemo.kg.path import Path

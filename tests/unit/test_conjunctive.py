@@ -17,8 +17,7 @@ from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import SingleTopic
 from kgdemo.events import AnswerFinal, DecodeStep, HypothesisAnswer, PathFound, PathVerified
-from kgdemo.ranking.conjunctive import RelationGroup, best_interpretation, topic_log_probs
-from kgdemo.ranking.graph_paths import PathReader
+from kgdemo.ranking.graph_paths import PathReader, RelationGroup, best_interpretation, topic_log_probs
 from kgdemo.ranking.scorer import relation_score
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, film_world, of, run

@@ -10,10 +10,10 @@ import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.lab.evaluation.runner import evaluate_linking
-from kgdemo.linking import context
-from kgdemo.linking.context import Context, made_from, named_after
+from kgdemo.linking import features
+from kgdemo.linking.features import Context
 from kgdemo.linking.linker import EntityLinker
-from kgdemo.linking.words import Word, words_of
+from kgdemo.linking.words import Word, made_from, named_after, words_of
 
 TRIPLES = [
     ("The Godfather (film)", "based on", "The Godfather (novel)"),
@@ -166,7 +166,7 @@ def test_linking_is_measured_by_first_candidates(linker, tmp_path):
 def test_profiles_of_many_entities_do_not_pile_up(monkeypatch: pytest.MonkeyPatch):
     kg = KnowledgeGraph.from_triples(TRIPLES, info=INFO)
     everything = [Context(kg).profile(entity) for entity in range(len(kg.entities))]
-    monkeypatch.setattr(context, "_PROFILES", 3)
+    monkeypatch.setattr(features, "_PROFILES", 3)
     few = Context(kg)
     for _ in range(2):
         assert [few.profile(entity) for entity in range(len(kg.entities))] == everything

@@ -12,10 +12,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdemo.constraint.base import FreeText, Successors
+from kgdemo.constraint.automaton import Successors
 from kgdemo.constraint.label_tokens import PATH_START
 from kgdemo.constraint.token_graph import TokenGraph
-from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, FreeSpan, QueryGraph, TripleState
+from kgdemo.constraint.triple_chains import ChainConstraint, ChainState, FreeSpan, FreeText, QueryGraph, TripleState
 from kgdemo.decoding.searches import SamplingSettings, sample
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 import torch
 
-from kgdemo.constraint.base import FreeText
-from kgdemo.constraint.triple_chains import QueryGraph
+from kgdemo.constraint.triple_chains import FreeText, QueryGraph
 from kgdemo.decoding.base import BeamSettings
 from kgdemo.decoding.beam import beam_search
 from kgdemo.decoding.searches import greedy_search

@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 
 from kgdemo.cli import main
 from kgdemo.constraint.automaton import AutomatonState, KGAutomaton, reason
-from kgdemo.constraint.hub_index import open_hubs, write_hubs
 from kgdemo.constraint.label_tokens import FEW, LabelTokens
-from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
+from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph, open_hubs, write_hubs
 from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.io.saved import load, save
+from kgdemo.kg.io.saved import SavedStore, load, save
 from kgdemo.kg.path import PathIds
 from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores.graph import MAX_ENDS, StoreGraph
-from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.models.causal import embedded_label_tokens
 from tests.helpers.models import byte_level_tokenizer, wordpiece_tokenizer
 from tests.helpers.stores import CountedStore

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.constraint.triple_chains import FreeText
 from kgdemo.decoding.base import BeamSettings, Hypothesis
 from kgdemo.decoding.beam import beam_search, continuations
 from kgdemo.kg.graph import KnowledgeGraph

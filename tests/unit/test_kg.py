@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 
 from kgdemo.errors import GraphFormatError, UserError
 from kgdemo.facts import StatedFacts
-from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.io.formats import parse_triples, read_triples
 from kgdemo.kg.io.saved import save
-from kgdemo.kg.labels import relation_name, spoken
-from kgdemo.kg.literals import Literal
+from kgdemo.kg.labels import LabelTable, Literal, relation_name, spoken
 from tests.helpers.oracles import backwards
 from tests.helpers.strategies import graphs, labels
 

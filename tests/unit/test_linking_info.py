@@ -12,7 +12,7 @@ from kgdemo.errors import GraphFormatError
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.kg.io.entities import EntityRow, entity_rows, read_entity_info
+from kgdemo.kg.io.formats import EntityRow, entity_rows, read_entity_info
 from kgdemo.kg.io.saved import save
 from kgdemo.linking.linker import EntityLinker
 

@@ -8,15 +8,11 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.linking.matching import Matcher, MatchKind
+from kgdemo.linking.matching import CUT, WORD_CUT, FuzzyNames, Matcher, MatchKind, likeness_of
 from kgdemo.linking.names import (
-    CUT,
-    WORD_CUT,
-    FuzzyNames,
     NameIndex,
     bracket_of,
     initials_of,
-    likeness_of,
     name_index,
     numbered_forms,
     shorter_forms,

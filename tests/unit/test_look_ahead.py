@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import FreeText
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
+from kgdemo.constraint.triple_chains import FreeText
 from kgdemo.decoding import beam
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search

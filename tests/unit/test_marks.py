@@ -14,7 +14,7 @@ from kgdemo.answering.marks import MEANT, MarkFeatures, Marks, probability
 from kgdemo.answering.records import happenings_of
 from kgdemo.events import AnswerFinal, Event, Operation
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.literals import Literal
+from kgdemo.kg.labels import Literal
 from kgdemo.lab.training.marks import NAMES, fit
 from kgdemo.lab.training.marks import descriptions as descriptions_written
 from kgdemo.models.embedding import sentence_embedder

@@ -12,13 +12,13 @@ from rapidfuzz.distance import OSA
 
 from kgdemo import events
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import LabelTable
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.io.catalogue import StoreFacts
+from kgdemo.kg.io.saved import SavedStore
+from kgdemo.kg.labels import LabelTable
 from kgdemo.kg.stores import sparql
-from kgdemo.kg.stores.base import METER, Meter, Store
-from kgdemo.kg.stores.cypher import CypherStore
+from kgdemo.kg.stores.base import METER, CypherStore, Meter, Store
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import StoreFacts
 from kgdemo.kg.stores.patterns import (
     RDFS_LABEL,
     SEARCHES,
@@ -30,7 +30,6 @@ from kgdemo.kg.stores.patterns import (
     one_slip_from,
     words_to_look_for,
 )
-from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline

@@ -15,7 +15,7 @@ from kgdemo.errors import GraphFormatError
 from kgdemo.events import AnswerFinal, Operand, Operation, PathFound, PathVerified
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.kg.literals import Literal, date_parts, read_literals
+from kgdemo.kg.labels import Literal, date_parts, read_literals
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PromptStyle
 from kgdemo.query.query import understand

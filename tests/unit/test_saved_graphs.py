@@ -18,9 +18,8 @@ from kgdemo.facts import SavedFacts, StatedFacts, write_index
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved as saved_graphs
 from kgdemo.kg.io.catalogue import open_facts, open_graph, save_source
-from kgdemo.kg.io.saved import build_arrays, load, save
+from kgdemo.kg.io.saved import SavedStore, build_arrays, load, save, symmetric_relations
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.saved import SavedStore, symmetric_relations
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import LOCAL, Settings
 from tests.helpers.strategies import graphs

@@ -14,10 +14,10 @@ from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
 from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.io.catalogue import StoreFacts, read_profile
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import sparql
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import StoreFacts, read_profile
 from kgdemo.kg.stores.patterns import SparqlProfile
 from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.pipeline import Pipeline

@@ -23,15 +23,14 @@ from kgdemo.constraint.token_graph import GrowingTokenGraph, TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.facts import StatedFacts, Triple
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
+from kgdemo.kg.io.catalogue import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
+from kgdemo.kg.io.saved import SavedStore
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.kg.stores import graph as store_graph
 from kgdemo.kg.stores import sparql
-from kgdemo.kg.stores.base import METER, Meter, Store, StoreError
-from kgdemo.kg.stores.cypher import CypherProfile, CypherStore
+from kgdemo.kg.stores.base import METER, CypherProfile, CypherStore, Meter, Store, StoreError
 from kgdemo.kg.stores.graph import StoreGraph
-from kgdemo.kg.stores.opening import StoreFacts, open_store, operators_stores, read_profile, shipped, with_profile
 from kgdemo.kg.stores.patterns import SparqlProfile, as_iri, as_literal
-from kgdemo.kg.stores.saved import SavedStore
 from kgdemo.kg.stores.sparql import SparqlStore
 from kgdemo.linking.stores import StoreLinker
 from kgdemo.pipeline import Pipeline

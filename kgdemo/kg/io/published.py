@@ -21,7 +21,7 @@ from pyoxigraph import Literal, NamedNode
 
 from kgdemo.errors import GraphFormatError
 from kgdemo.kg.graph import EntityInfo, Triple
-from kgdemo.kg.io.formats import lines_of, statements
+from kgdemo.kg.io.formats import numbered_lines, statements
 
 _LOOKED_AT = 1 << 16  # bytes from the beginning of a file by which it is recognised
 _LONGEST = 200  # characters of a feature that is a fact; longer ones are texts about an entity
@@ -67,17 +67,6 @@ def _opening(path: Path) -> str:
             return str(stream.read(_LOOKED_AT).decode("utf-8-sig", "ignore")).lstrip()
     except (EOFError, OSError, zlib.error):
         return ""  # the reader of the triples says what is wrong
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """(where, line without its end), blank lines left out."""
-    try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
-            for number, line in enumerate(lines_of(stream, path.name), 1):
-                if line.strip():
-                    yield f"{path.name}, line {number}", line.rstrip("\r\n")
-    except (EOFError, OSError, zlib.error) as error:
-        raise GraphFormatError(f"{path.name} is damaged or cut off ({error}); copy or download it again.") from error
 
 
 # --------------------------------------------------------------------------------------------------
@@ -143,7 +132,7 @@ def _is_conceptnet(opening: str) -> bool:
 
 def _conceptnet_triples(path: Path) -> Iterator[Triple]:
     """The assertions between two English concepts; their weights play no part, senses are joined."""
-    for number, (where, line) in enumerate(_lines(path)):
+    for number, (where, line) in enumerate(numbered_lines(path)):
         parts = _concepts(line)
         if len(parts) < 2 and number:
             raise GraphFormatError(f"{where}: no assertion; write it as ConceptNet does, with /r/… and /c/en/….")
@@ -250,12 +239,12 @@ def _umls_names(path: Path) -> Names:
         rows.sort(key=lambda cells: (cells[2], cells[4], cells[6]) != ("P", "PF", "Y"))  # stable: as they stand else
         return Names((cells[0], cells[14].strip()) for cells in rows)
     named = _beside(path, "*name*")
-    lines = _lines(named) if named else ()
+    lines = numbered_lines(named) if named else ()
     return Names((cells[0], cells[-1]) for _, line in lines if len(cells := re.split(r"[|\t]", line.strip("|"))) > 1)
 
 
 def _pipes(path: Path, min_columns: int) -> Iterator[list[str]]:
-    for where, line in _lines(path):
+    for where, line in numbered_lines(path):
         cells = line.split("|")
         if len(cells) < min_columns:
             raise GraphFormatError(f"{where}: {len(cells)} columns apart by |, where UMLS has {min_columns} or more.")
@@ -279,7 +268,7 @@ def _freebase_info(path: Path) -> Info:
 
 def _freebase_triples(path: Path) -> Iterator[Triple]:
     names = _freebase_names(path)
-    for where, line in _lines(path):
+    for where, line in numbered_lines(path):
         cells = line.split("\t")
         if len(cells) != 3 or not all(cell.strip() for cell in cells):
             raise GraphFormatError(f"{where}: {len(cells)} columns; FB2M has head, relation and tails with tabs.")
@@ -297,7 +286,7 @@ def _mid(address: str) -> str:
 def _freebase_names(path: Path) -> Names:
     """Lines of id and name, with what kind of name between them or not, as the files that go with FB2M have it."""
     file, names = _beside(path, "*name*"), Names(())
-    for _, line in _lines(file) if file else ():
+    for _, line in numbered_lines(file) if file else ():
         cells = [cell.strip() for cell in line.split("\t") if cell.strip() not in ("", ".")]
         if len(cells) > 1 and (found := re.fullmatch(r'"?(.*?)"?(@en)?', cells[-1])) and found[1]:
             names.add(_mid(cells[0]), found[1])
@@ -322,7 +311,7 @@ def _is_wikidata(opening: str) -> bool:
 def _wikidata_rows(path: Path) -> Iterator[tuple[str, str, Any]]:
     """(subject, predicate, object) with addresses for the first two."""
     suffix = ".ttl" if ".ttl" in path.suffixes else ".nt"
-    text = (f"{line}\n" for _, line in _lines(path))
+    text = (f"{line}\n" for _, line in numbered_lines(path))
     for subject, predicate, value in statements(text, suffix, path.name):
         if isinstance(subject, NamedNode) and isinstance(predicate, NamedNode):
             yield subject.value, predicate.value, value

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgdemo.errors import UserError
-from kgdemo.kg.arrays import Adjacency, LabelTable, encoded
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph, Triple
+from kgdemo.kg.labels import Adjacency, LabelTable, encoded
 from kgdemo.kg.stores.base import Node, RelationEnds, Step, Store, StoreError, distinct_labels, local_name
 
 MAX_EDGES = 40_000  # fetched by one request

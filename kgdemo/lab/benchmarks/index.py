@@ -20,11 +20,11 @@ import torch
 from torch import Tensor
 from transformers.generation.logits_process import PrefixConstrainedLogitsProcessor
 
-from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Constraint, FreeText, State
+from kgdemo.constraint.automaton import Constraint, KGAutomaton, State
 from kgdemo.constraint.label_tokens import LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
+from kgdemo.constraint.triple_chains import FreeText
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step, best_candidates
 from kgdemo.decoding.beam import beam_search
 from kgdemo.facts import StatedFacts

@@ -20,8 +20,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from kgdemo.constraint.automaton import KGAutomaton
-from kgdemo.constraint.base import Constraint
+from kgdemo.constraint.automaton import Constraint, KGAutomaton
 from kgdemo.constraint.label_tokens import ARROW, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
