@@ -499,7 +499,7 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.benchmarks.load import Page, load, own_server, sentence
+    from kgdemo.lab.benchmarks.product import Page, load, load_sentence, own_server
     from kgdemo.lab.questions import read_questions
     from kgdemo.ui.assets import examples
 
@@ -512,7 +512,7 @@ def _load(arguments: argparse.Namespace) -> int:
         questions = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(questions)]
     with nullcontext(arguments.url) if arguments.url else own_server() as url:
         found = load(Page(url), questions, max(arguments.askers, 1))
-    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else sentence(found))
+    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else load_sentence(found))
     return 1 if found.failed else 0
 
 
@@ -539,7 +539,7 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from kgdemo.cli import main
-    from kgdemo.lab.benchmarks.whole_runs import WholeTally, soak_whole
+    from kgdemo.lab.benchmarks.product import WholeTally, soak_whole
 
     tally = WholeTally()
     runs = soak_whole(arguments.whole, arguments.seed, tally, main)
