@@ -8,7 +8,7 @@ says which relations the model knows from its training. Of a model without a lis
 ``LearnedSimilarity`` says how similar a question and a relation path are. A sentence encoder sees that *"who fathered
 X"* is near to *child of*, but also that it is near to X and to whatever sounds alike. Two square matrices, one for
 questions and one for paths, keep of both embeddings what tells which path is asked for. They are trained beside a path
-model (``lab.training.ranking``) and lie beside its weights.
+model (``lab.training.run``) and lie beside its weights.
 """
 
 from __future__ import annotations
