@@ -8,6 +8,8 @@ Training starts from any causal language model, or from ``minilm``: the sentence
 separate words, which halves the length of Freebase relations, and gets tokens of its own for arrow and path marks.
 Models too large to train whole get LoRA (Hu et al. 2022), small matrices beside the frozen ones. That needs the package
 ``peft``, which the app does without: ``pip install ".[train]"``.
+
+Beside the model a recipe may have a similarity learnt: which relation paths questions ask for.
 """
 
 from __future__ import annotations
