@@ -1,4 +1,4 @@
-"""The command line: ``run`` has what anybody runs (ask, verify, methods, kg), ``laboratory`` what measures and trains.
+"""The command line: ``run`` has what anybody runs (ask, kg, start, …), ``laboratory`` what measures and trains.
 
 Both register their commands with ``add(commands)``; the library is imported inside the functions that run them, never
 above, so that ``--help`` is quick and ``start`` and ``test`` work in a bare Python. Begin with ``run.add_settings``:
@@ -13,7 +13,7 @@ import gc
 import logging
 import sys
 
-from kgdemo import __version__, bootstrap
+from kgdemo import __version__
 from kgdemo.cli import laboratory, run
 from kgdemo.errors import UserError
 
@@ -30,9 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
         atexit.register(gc.freeze)
     try:
         if words[:1] == ["start"]:
-            return bootstrap.start(words[1:])
+            return run.start(words[1:])
         if words[:1] == ["test"]:
-            return bootstrap.test(words[1:])
+            return run.test(words[1:])
         given = parser().parse_args(words)
         logging.basicConfig(level=logging.INFO if given.verbose else logging.WARNING, format="%(message)s")
         return int(given.run(given))
@@ -54,8 +54,6 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"kgdemo {__version__}")
     whole.add_argument("-v", "--verbose", action="store_true", help="say what is going on")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    commands.add_parser("start", help="serve the page; in a clone, set up first (--host, --port)")
-    commands.add_parser("test", help="in a clone: set up and run the tests (arguments go to pytest)")
     for module in (run, laboratory):
         module.add(commands)
     return whole

@@ -91,8 +91,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.evaluation.judge import Judge
-    from kgdemo.lab.evaluation.runner import evaluate, evaluate_linking
+    from kgdemo.lab.evaluation.runner import Judge, evaluate, evaluate_linking
     from kgdemo.lab.evaluation.study import ALL, compare_methods, methods_named
     from kgdemo.lab.evaluation.workers import opened_workers
     from kgdemo.lab.training.examples import read_held_out
@@ -317,13 +316,13 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 def _abstention(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.abstention import calibrate, collect_features, odds_of, reliability, save_reliability
+    from kgdemo.lab.training.calibration import collect_features, fit_abstention, odds_of, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
     judged = collect_features(
         pipeline, arguments.answerable, arguments.unanswerable, settings, arguments.out, arguments.limit
     )
-    weights, figures = calibrate(judged)
+    weights, figures = fit_abstention(judged)
     if arguments.save:
         save_reliability(reliability(odds_of(judged, weights), weights, settings.graph), model_folder(settings.model))
     return replace(style, abstention=weights, abstention_graph=settings.graph), {"abstention": weights, **figures}
@@ -332,7 +331,7 @@ def _abstention(
 def _reliability(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> dict[str, object]:
-    from kgdemo.lab.training.abstention import collect_odds, reliability, save_reliability
+    from kgdemo.lab.training.calibration import collect_odds, reliability, save_reliability
     from kgdemo.models.causal import model_folder
 
     if style.abstention is None:
@@ -348,7 +347,7 @@ def _reliability(
 def _pool(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.ranking import cross_validated, expected_hits, fit_ranking, searched
+    from kgdemo.lab.training.calibration import cross_validated, expected_hits, fit_ranking, searched
 
     found = [
         one.candidates
@@ -363,8 +362,7 @@ def _pool(
 def _backoff(
     arguments: argparse.Namespace, pipeline: Pipeline, settings: Settings, style: PromptStyle
 ) -> tuple[PromptStyle, dict[str, object]]:
-    from kgdemo.lab.training.examples import read_held_out
-    from kgdemo.lab.training.ranking import (
+    from kgdemo.lab.training.calibration import (
         PLAIN,
         LabelledExample,
         fit_backoff,
@@ -372,6 +370,7 @@ def _backoff(
         labelled_examples,
         searched,
     )
+    from kgdemo.lab.training.examples import read_held_out
     from kgdemo.ranking.scorer import UNFITTED
 
     if style.relations is None:
@@ -499,7 +498,7 @@ def _bench(arguments: argparse.Namespace) -> int:
 
 
 def _load(arguments: argparse.Namespace) -> int:
-    from kgdemo.lab.benchmarks.load import Page, load, own_server, sentence
+    from kgdemo.lab.benchmarks.product import Page, load, load_sentence, own_server
     from kgdemo.lab.questions import read_questions
     from kgdemo.ui.assets import examples
 
@@ -512,7 +511,7 @@ def _load(arguments: argparse.Namespace) -> int:
         questions = [text if n < len(texts) else f"{text} ({n // len(texts)})" for n, text in enumerate(questions)]
     with nullcontext(arguments.url) if arguments.url else own_server() as url:
         found = load(Page(url), questions, max(arguments.askers, 1))
-    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else sentence(found))
+    print(json.dumps({"name": "load", **asdict(found)}) if arguments.json else load_sentence(found))
     return 1 if found.failed else 0
 
 
@@ -539,7 +538,7 @@ def _soak_whole(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from kgdemo.cli import main
-    from kgdemo.lab.benchmarks.whole_runs import WholeTally, soak_whole
+    from kgdemo.lab.benchmarks.product import WholeTally, soak_whole
 
     tally = WholeTally()
     runs = soak_whole(arguments.whole, arguments.seed, tally, main)

@@ -23,6 +23,7 @@ from typing import Any
 
 from kgdemo.errors import UserError, first_line
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import bare
 
 Record = Mapping[str, Any]
 _YES_NO = ("yes", "no")
@@ -324,7 +325,6 @@ class Question:
         return frozenset(self.answer_entities or self.answers)
 
 
-_BRACKETS = re.compile(r" \([^)]*\)$")
 _ID = re.compile(r"[mg]\.\w+|Q\d+")  # of Freebase and of Wikidata
 
 
@@ -364,7 +364,7 @@ def answerable_in(kg: KnowledgeGraph, questions: Sequence[Question]) -> list[Que
     labels |= {label.lower(): label for label in kg.entities}
 
     def here(names: Iterable[str]) -> tuple[str, ...]:
-        known = (name if name in kg.entities else labels.get(_BRACKETS.sub("", name).lower(), "") for name in names)
+        known = (name if name in kg.entities else labels.get(bare(name).lower(), "") for name in names)
         return tuple(dict.fromkeys(name for name in known if name))
 
     found = []

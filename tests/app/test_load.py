@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.benchmarks.load import Page, load, sentence
+from kgdemo.lab.benchmarks.product import Page, load, load_sentence
 from tests.helpers.small import FAILING, QUESTION
 
 
@@ -17,7 +17,7 @@ def test_askers_share_the_questions_and_those_without_an_end_are_counted(address
     assert found.per_second > 0
     assert found.memory_mb > 100
     assert found.slope_kb is None
-    assert sentence(found).startswith("3 askers, 4 questions, 1 failed: ")
+    assert load_sentence(found).startswith("3 askers, 4 questions, 1 failed: ")
 
 
 def test_where_no_page_is_served_a_sentence_says_so():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kgdemo.decoding.base import Hypothesis
 from kgdemo.decoding.beam import continuations
-from kgdemo.lab.benchmarks.synthetic import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
+from kgdemo.lab.benchmarks.soak import CORPUS, FAMILIES, byte_level_tokenizer, random_model, wordpiece_tokenizer
 from kgdemo.models.base import JointTree, TokenTree, read_out
 
 __all__ = [

@@ -16,7 +16,7 @@ from kgdemo.events import AnswerFinal, PathFound
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
-from kgdemo.lab.training.abstention import NAMES, LabelledFeatures, calibrate
+from kgdemo.lab.training.calibration import ABSTENTION, LabelledFeatures, fit_abstention
 from kgdemo.models.base import PROMPT_END, JointTree, PromptStyle, extend_chain, read_out
 from kgdemo.query.query import understand
 from kgdemo.ranking import abstention
@@ -178,19 +178,19 @@ def test_who_is_trusted_is_not_refused():
 @given(st.floats(0.01, 0.3))
 def test_no_more_answerable_questions_are_refused_than_agreed(limit: float):
     questions = made_up(180, overlap=3.0)
-    weights, figures = calibrate(questions, limit)
+    weights, figures = fit_abstention(questions, limit)
     refused = [abstention_log_odds(j.features, weights) > 1e-6 for j in questions if j.answered]
     assert np.mean(refused) <= limit + 0.01
-    assert set(weights) == {"bias", *NAMES}
+    assert set(weights) == {"bias", *ABSTENTION}
     assert figures["answered"] + figures["unanswered"] == 180
 
 
 def test_questions_that_differ_are_told_apart_and_too_few_are_refused():
-    _, figures = calibrate(made_up(180, overlap=0.3))
+    _, figures = fit_abstention(made_up(180, overlap=0.3))
     assert figures["recognised"] > 0.95
     assert figures["refused"] <= 0.1
     with pytest.raises(UserError, match="at least 16"):
-        calibrate(made_up(20, overlap=0.3))
+        fit_abstention(made_up(20, overlap=0.3))
 
 
 def test_the_weights_travel_with_the_model(tmp_path):

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kgdemo.lab.questions import Question
-from kgdemo.lab.training import ranking
-from kgdemo.lab.training.ranking import (
+from kgdemo.lab.training import calibration
+from kgdemo.lab.training.calibration import (
     FOLDS,
     PLAIN,
     LabelledExample,
@@ -98,7 +98,7 @@ def test_of_every_set_either_kind_counts_the_same(monkeypatch):
         fitted.extend(one.counts for one in found)
         return np.ones(len(BACKOFF))
 
-    monkeypatch.setattr(ranking, "fit", fit)
+    monkeypatch.setattr(calibration, "fit", fit)
     fit_backoff(questions)
     assert sum(fitted) == pytest.approx(len(questions))
     assert fitted == pytest.approx([7 / 12] * 3 + [7 / 4] + [7 / 8] * 2 + [7 / 4])
@@ -120,8 +120,8 @@ def test_no_question_is_judged_by_weights_fitted_on_its_relation(monkeypatch):
         assert not by_id[id(one.right)].held_out & frozenset().union(*(other.held_out for other in fitted_on))
         return 1.0
 
-    monkeypatch.setattr(ranking, "fit", fit)
-    monkeypatch.setattr(ranking, "first_right", judged)
+    monkeypatch.setattr(calibration, "fit", fit)
+    monkeypatch.setattr(calibration, "first_right", judged)
     figures = hits_over_relations(questions)["made up"]
     assert figures["seen_questions"] + figures["held_out_questions"] == 120
     assert figures["held_out_questions"] == sum(bool(one.held_out) for one in questions)

@@ -14,9 +14,16 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.lab.benchmarks import comparison as bench
 from kgdemo.lab.benchmarks import decode as bench_decode
 from kgdemo.lab.benchmarks import index as bench_index
-from kgdemo.lab.benchmarks.comparison import Generated, ReferenceTrie, networkx_graph, walks
+from kgdemo.lab.benchmarks.comparison import (
+    Generated,
+    ReferenceTrie,
+    large_graph,
+    networkx_graph,
+    tokenizer_of_size,
+    two_hop_graph,
+    walks,
+)
 from kgdemo.lab.benchmarks.index import IndexSizes, index_rows, language
-from kgdemo.lab.benchmarks.synthetic import large_graph, tokenizer_of_size, two_hop_graph
 from tests.helpers.models import byte_level_tokenizer
 from tests.helpers.oracles import all_paths, spelled, splices_exactly
 

@@ -26,10 +26,9 @@ from kgdemo.events import (
     Thought,
 )
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.evaluation.judge import Judge, rate_paths, score_answers
 from kgdemo.lab.evaluation.metrics import Prediction, StepCounts, Steps, summarise, true_steps
 from kgdemo.lab.evaluation.predictions import RunFigures
-from kgdemo.lab.evaluation.runner import evaluate, right_path_f1
+from kgdemo.lab.evaluation.runner import Judge, evaluate, rate_paths, right_path_f1, score_answers
 from kgdemo.lab.evaluation.study import compare_methods, methods_named, methods_table
 from kgdemo.lab.questions import Question
 from kgdemo.methods import METHODS

@@ -27,7 +27,6 @@ FLOORS = [
     ["pipeline"],
     ["ui"],
     ["lab"],
-    ["bootstrap"],
     ["__main__", "cli"],
 ]
 FLOOR = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
@@ -91,8 +90,8 @@ def test_the_verifier_shares_no_code_with_the_decoder():
     assert set(loaded.stdout.split()) == modules
 
 
-def test_the_bootstrap_runs_in_a_bare_python():
-    bare = [ROOT / "kgdemo" / f"{name}.py" for name in ("__main__", "bootstrap", "errors", "settings", "__init__")]
+def test_the_command_line_starts_in_a_bare_python():
+    bare = [ROOT / "kgdemo" / f"{name}.py" for name in ("__main__", "errors", "settings", "__init__")]
     for file in [*bare, *sorted((ROOT / "kgdemo" / "cli").glob("*.py"))]:
         name, top = file.stem, ast.parse(file.read_text("utf-8")).body
         for node in top:
@@ -118,7 +117,7 @@ def test_linter_formatter_and_type_checker_are_content(command):
 
 def test_no_prints_in_the_library():
     for file in FILES:
-        if file.parent.name != "cli" and file.name != "bootstrap.py":
+        if file.parent.name != "cli":
             assert not re.search(r"^\s*print\(", file.read_text("utf-8"), re.MULTILINE), file
 
 

@@ -17,7 +17,7 @@ from kgdemo.decoding import beam
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
 from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.benchmarks.synthetic import TableTree
+from kgdemo.lab.benchmarks.soak import TableTree
 from tests.helpers.models import FAMILIES, byte_level_tokenizer, greedy_continuations, random_model
 from tests.helpers.strategies import graphs
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kgdemo.errors import UserError
-from kgdemo.lab.training.abstention import (
+from kgdemo.lab.training.calibration import (
     CUT,
     LabelledFeatures,
     Odds,

@@ -9,7 +9,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.lab.training.examples import Example
 from kgdemo.lab.training.loop import Share
-from kgdemo.lab.training.ranking import SimilarityConfig, train_similarity
+from kgdemo.lab.training.run import SimilarityConfig, train_similarity
 from kgdemo.models.base import LearnedSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
 from kgdemo.query.query import understand
 from kgdemo.ranking.scorer import FEATURES, PathScorer

@@ -12,8 +12,19 @@ from kgdemo.decoding.base import Hypothesis
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.benchmarks import soak as soak_module
-from kgdemo.lab.benchmarks.soak import SEARCHES, Lines, Tally, draw, judge, run, soak
-from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, wordpiece_tokenizer
+from kgdemo.lab.benchmarks.soak import (
+    FAMILIES,
+    SEARCHES,
+    Lines,
+    TableTree,
+    Tally,
+    byte_level_tokenizer,
+    draw,
+    judge,
+    run,
+    soak,
+    wordpiece_tokenizer,
+)
 from kgdemo.models.base import PROMPT_END, extend_chain
 
 

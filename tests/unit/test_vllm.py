@@ -29,7 +29,7 @@ from kgdemo.errors import ModelError
 from kgdemo.events import Notice, PathFound, PathVerified, RunFinished
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.lab.benchmarks.synthetic import labels
+from kgdemo.lab.benchmarks.comparison import labels
 from kgdemo.models.base import PROMPT_END, PromptStyle, extend_chain
 from kgdemo.models.causal import EMBEDDED, EMBEDDED_FOLDER, CausalModel, VllmModel, model_folder
 from kgdemo.pipeline import Pipeline

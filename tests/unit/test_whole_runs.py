@@ -11,8 +11,8 @@ import pytest
 
 from kgdemo.cli import main
 from kgdemo.events import AnswerFinal, Event, Notice, PathFound, PathVerified, RunFailed, RunFinished
-from kgdemo.lab.benchmarks import whole_runs
-from kgdemo.lab.benchmarks.whole_runs import WholeTally, draw, label, soak_whole
+from kgdemo.lab.benchmarks import product
+from kgdemo.lab.benchmarks.product import WholeTally, draw, label, soak_whole
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import PUBLIC, ChatSettings, Settings
 from kgdemo.verify import Hop, HopVerdict, Verdict
@@ -58,7 +58,7 @@ def test_a_run_that_breaks_off_or_claims_what_is_not_stated_is_a_fault(monkeypat
         ([done], ""),
     ]
     for events, expected in endings:
-        monkeypatch.setattr(whole_runs, "ask", lambda *_, events=events, **__: iter(events))
+        monkeypatch.setattr(product, "ask", lambda *_, events=events, **__: iter(events))
         tally = WholeTally()
         list(soak_whole(1, seed, tally, main))
         assert len(tally.faults) == bool(expected)

@@ -38,8 +38,17 @@ from kgdemo.decoding.beam import beam_search
 from kgdemo.kg.cache import LFUCache
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io.catalogue import open_graph
-from kgdemo.lab.benchmarks.comparison import Clock, Generated, ReferenceTrie, Row, generate, networkx_graph
-from kgdemo.lab.benchmarks.synthetic import qwen2_shaped, tokenizer_of_size, two_hop_graph
+from kgdemo.lab.benchmarks.comparison import (
+    Clock,
+    Generated,
+    ReferenceTrie,
+    Row,
+    generate,
+    networkx_graph,
+    qwen2_shaped,
+    tokenizer_of_size,
+    two_hop_graph,
+)
 from kgdemo.models.base import read_out
 from kgdemo.models.bert import without_onednn
 from kgdemo.models.causal import EMBEDDED_FOLDER, CausalModel

@@ -33,8 +33,19 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.io import saved as saved_graphs
 from kgdemo.kg.io.catalogue import build_graph
 from kgdemo.kg.io.formats import read_triples
-from kgdemo.lab.benchmarks.comparison import Clock, ReferenceTrie, Row, networkx_graph, ours_only, side_by_side, timed
-from kgdemo.lab.benchmarks.synthetic import HUB, large_graph, tokenizer_of_size, two_hop_graph
+from kgdemo.lab.benchmarks.comparison import (
+    HUB,
+    Clock,
+    ReferenceTrie,
+    Row,
+    large_graph,
+    networkx_graph,
+    ours_only,
+    side_by_side,
+    timed,
+    tokenizer_of_size,
+    two_hop_graph,
+)
 
 
 class NoiseTree:

@@ -3,9 +3,11 @@
 A small random graph with nasty labels × a random model × search × constraint × K × hops × look-ahead × direction.
 Every emitted path must be in the graph, be spelled as its labels are and closed by the end mark; all must differ,
 and none may be missing. What is in the graph is told by the lines that the graph was read from: ``Lines`` reads them
-for itself, so that a fault of the product's readers is found too. One in thirty models is a real transformer, the
-others are tables of random log-probabilities: to the search they look the same, and take a quarter of the time. A
-fault is told with the seed that brings it back.
+for itself, so that a fault of the product's readers is found too. A fault is told with the seed that brings it back.
+
+The models are tiny, made here with random weights and their own tokenisers, without a download; tests use them too. One
+in thirty is a real transformer (``random_model``), the others are tables of random log-probabilities (``TableTree``):
+to the search they look the same, and take a quarter of the time.
 """
 
 from __future__ import annotations
@@ -14,14 +16,29 @@ import gc
 import json
 import random
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+import torch
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, trainers
+from tokenizers.models import BPE, WordPiece
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    BertConfig,
+    BloomConfig,
+    GPT2Config,
+    LlamaConfig,
+    OPTConfig,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+)
+
 from kgdemo.constraint.automaton import Constraint, KGAutomaton
-from kgdemo.constraint.label_tokens import ARROW, LabelTokens
+from kgdemo.constraint.label_tokens import ARROW, PATH_END, PATH_START, LabelTokens
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.constraint.trie import EnumeratedTrie
 from kgdemo.decoding.base import BeamSettings, Hypothesis, Step
@@ -31,8 +48,8 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.graph import KnowledgeGraph, Triple
 from kgdemo.kg.io.formats import parse_triples
 from kgdemo.kg.path import Path
-from kgdemo.lab.benchmarks.synthetic import FAMILIES, TableTree, byte_level_tokenizer, random_model, wordpiece_tokenizer
-from kgdemo.models.base import TokenTree, read_out
+from kgdemo.models.base import PROMPT_END, PromptStyle, TokenTree, read_out
+from kgdemo.models.causal import CausalModel
 from kgdemo.verify import Verifier
 
 NASTY = (
@@ -65,11 +82,9 @@ NASTY = (
 RELATIONS = ("part", "part of", "~part", "-> part", "born in", "</PATH>")
 QUESTION = "which part of New York"
 SEARCHES = ("beam",) * 6 + ("diverse",) * 2 + ("greedy", "sample")
+FAMILIES = ("qwen2", "llama", "gpt2", "bert")  # model families that take a 4-D attention mask
 REAL_MODELS = 1 / 30  # share of decodes with a transformer
 _WHOLE, _SHORT = 256, 24  # tokens a path may have; the shorter limit cuts some off
-
-_model = lru_cache(random_model)
-_parts = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +277,139 @@ def _spelled(label_tokens: LabelTokens, path: Path) -> tuple[int, ...]:
 @lru_cache
 def _label(label_tokens: LabelTokens, label: str) -> tuple[int, ...]:
     return tuple(label_tokens.plain(f" {label}"))
+
+
+# --------------------------------------------------------------------------------------------------
+# The models: of real transformers' build, or tables.
+
+
+CORPUS = (
+    "Where was the director of Inception born? Inception -> directed by -> Christopher Nolan -> born in -> London",
+    "New York is part of the United States of America; New and York are words, part and of too.",
+    "Österreich -> grenzt an -> Česko, 日本, العربية, emoji 🎬 and quotes \" ' ` < > & { } $",
+)
+
+
+@lru_cache
+def byte_level_tokenizer(marks: bool = True) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokeniser as Qwen2 and Llama-3 have."""
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, initial_alphabet=alphabet, special_tokens=["<eos>"], show_progress=False
+    )
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>")
+    if marks:
+        fast.add_tokens([PATH_START, PATH_END], special_tokens=True)
+    return fast
+
+
+@lru_cache
+def wordpiece_tokenizer() -> PreTrainedTokenizerFast:
+    """A lower-casing WordPiece tokeniser as BERT has.
+
+    Its vocabulary is the corpus's words, their halves and their letters. The library's trainer is not asked: of pairs
+    as frequent it merges another one in every process, and then the same seed would be another decode.
+    """
+    normalizer, cut = normalizers.BertNormalizer(lowercase=True), pre_tokenizers.BertPreTokenizer()
+    specials = ["[UNK]", "[SEP]", "[CLS]", "[PAD]"]
+    words = {word for text in CORPUS for word, _ in cut.pre_tokenize_str(normalizer.normalize_str(text))}
+    pieces = {piece for word in words for piece in (*word, *(f"##{letter}" for letter in word[1:]), word)}
+    pieces |= {
+        piece for word in words if word[1:] for half in [len(word) // 2] for piece in (word[:half], f"##{word[half:]}")
+    }
+    vocabulary = {token: number for number, token in enumerate([*specials, *sorted(pieces)])}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = cut
+    tokenizer.decoder = decoders.WordPiece()
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, unk_token="[UNK]", sep_token="[SEP]", cls_token="[CLS]", pad_token="[PAD]"
+    )
+    fast.eos_token = "[SEP]"
+    fast.add_tokens([PATH_START, PATH_END], special_tokens=True)
+    fast.add_tokens(["->"])
+    return fast
+
+
+_SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 1024,
+}
+
+
+def random_model(family: str, seed: int = 0) -> CausalModel:
+    """A tiny model with random weights.
+
+    Args:
+        family: ``qwen2``, ``llama``, ``gpt2`` or ``bert``; ``bloom`` and ``opt`` take no 4-D attention mask.
+        seed: of the weights.
+    """
+    tokenizer = wordpiece_tokenizer() if family == "bert" else byte_level_tokenizer()
+    size = len(tokenizer)
+    configs: dict[str, Callable[[], Any]] = {
+        "qwen2": lambda: Qwen2Config(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
+        "llama": lambda: LlamaConfig(vocab_size=size, intermediate_size=64, num_key_value_heads=2, **_SMALL),
+        "gpt2": lambda: GPT2Config(vocab_size=size, n_embd=32, n_layer=2, n_head=4, n_positions=1024),
+        "bloom": lambda: BloomConfig(vocab_size=size, hidden_size=32, n_layer=2, n_head=4),
+        "opt": lambda: OPTConfig(vocab_size=size, ffn_dim=64, word_embed_proj_dim=32, **_SMALL),
+        "bert": lambda: BertConfig(vocab_size=size, intermediate_size=64, is_decoder=True, **_SMALL),
+    }
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_config(configs[family]())
+    with torch.no_grad():  # sharper than fresh weights, so that beams differ
+        for parameter in model.parameters():
+            parameter.mul_(3.0 if parameter.ndim > 1 else 1.0)
+    template = "{question} : {entities} "
+    style = PromptStyle(template, bidirectional=family == "bert", answer_mark="")
+    return CausalModel(family, model, tokenizer, style)
+
+
+_TABLE_ROWS = 61  # the nodes of a ``TableTree`` share them at random
+
+
+class TableTree:
+    """A ``TokenTree`` without a model: the row behind a node follows from all tokens up to it.
+
+    Args:
+        vocabulary: size of the log-probabilities.
+        seed: of the table.
+    """
+
+    def __init__(self, vocabulary: int, seed: int) -> None:
+        self.rows = _table(vocabulary, seed)
+        self.calls = 1
+        self._at: list[int] = []  # the row behind each node
+
+    @property
+    def size(self) -> int:
+        """See ``TokenTree``."""
+        return len(self._at)
+
+    def prompt_log_probs(self) -> Tensor:
+        """See ``TokenTree``."""
+        return self.rows[0]
+
+    def extend(self, parents: Sequence[int], tokens: Sequence[int]) -> tuple[list[int], Tensor]:
+        """See ``TokenTree``."""
+        first = len(self._at)
+        for parent, token in zip(parents, tokens, strict=True):
+            before = 0 if parent == PROMPT_END else self._at[parent]
+            self._at.append(hash((before, token)) % len(self.rows))
+        self.calls += 1
+        return list(range(first, len(self._at))), self.rows[self._at[first:]]
+
+
+@lru_cache(maxsize=32)
+def _table(vocabulary: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.log_softmax(3.0 * torch.randn(_TABLE_ROWS, vocabulary, generator=generator), dim=-1)
+
+
+_model = lru_cache(random_model)
+_parts = lru_cache(lambda wordpiece: LabelTokens((wordpiece_tokenizer if wordpiece else byte_level_tokenizer)()))

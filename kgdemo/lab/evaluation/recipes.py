@@ -1,4 +1,8 @@
-"""The papers' tables and figures as recipes: what each varies, what the paper reports, and how far the two compare."""
+"""The papers' tables and figures as recipes: what each varies, what the paper reports, and how far the two compare.
+
+It stands apart from ``study.py``, which runs them, so that the page and ``kgdemo recipes`` list them at once: this file
+imports nothing else.
+"""
 
 from __future__ import annotations
 

@@ -8,18 +8,24 @@ Training starts from any causal language model, or from ``minilm``: the sentence
 separate words, which halves the length of Freebase relations, and gets tokens of its own for arrow and path marks.
 Models too large to train whole get LoRA (Hu et al. 2022), small matrices beside the frozen ones. That needs the package
 ``peft``, which the app does without: ``pip install ".[train]"``.
+
+Beside the model a recipe may have a similarity learnt: which relation paths questions ask for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
 from tokenizers import normalizers
+from torch import Tensor
+from torch.nn import functional
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from kgdemo.constraint.label_tokens import ARROW, PATH_END, PATH_START, LabelTokens
@@ -32,7 +38,6 @@ from kgdemo.lab.evaluation.runner import ask
 from kgdemo.lab.questions import read_questions
 from kgdemo.lab.training.examples import QuestionSource, Source, draw_held_out, wordings_of
 from kgdemo.lab.training.loop import Checkpoints, Encoder, Share, TrainConfig, train
-from kgdemo.lab.training.ranking import SimilarityConfig, train_similarity
 from kgdemo.lab.training.templates import (
     ChainSource,
     TemplateSource,
@@ -42,18 +47,21 @@ from kgdemo.lab.training.templates import (
     load_templates,
 )
 from kgdemo.models.base import (
+    LearnedSimilarity,
     PromptStyle,
+    path_sentence,
     read_relations,
     read_similarity,
     write_relations,
     write_similarity,
 )
 from kgdemo.models.causal import EMBEDDED, CausalModel, model_folder
-from kgdemo.models.embedding import sentence_embedder
+from kgdemo.models.embedding import Embedder, sentence_embedder
 from kgdemo.pipeline import Pipeline
 from kgdemo.settings import ChatSettings, Settings
 
 FOLDER = Path(__file__).parent / "recipes"
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +113,27 @@ class DevQuestions:
     limit: int = 60
     beams: int = 10
     hops: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarityConfig:
+    """How the similarity is trained.
+
+    Attributes:
+        examples: drawn from the recipe's sources.
+        epochs: times that each is seen.
+        batch_size: questions a step; their paths are one another's negatives.
+        learning_rate: Adam's, falling to 0 along a straight line.
+        to_identity: weight of the squared distance of both matrices to the identity.
+        seed: of examples and batches.
+    """
+
+    examples: int = 20_000
+    epochs: int = 6
+    batch_size: int = 512
+    learning_rate: float = 1.5e-3
+    to_identity: float = 1e-4
+    seed: int = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +306,68 @@ def _add_marks(tokenizer: PreTrainedTokenizerFast, model: torch.nn.Module) -> No
         tokenizer.add_tokens([ARROW])  # WordPiece would spend two tokens; byte-level BPE has one already
     if len(tokenizer) > model.get_input_embeddings().weight.shape[0]:  # type: ignore[operator]
         model.resize_token_embeddings(len(tokenizer))  # type: ignore[operator]
+
+
+# The learnt similarity -----------------------------------------------------------------------------
+#
+# It is trained on the examples of the recipe with a contrastive loss: each question against the paths of its whole
+# batch, of which its own is to be the nearest (InfoNCE; van den Oord et al. 2018, equation 4). Both matrices begin as
+# the identity and are drawn back to it, so that for words that no example has the similarity stays that of the sentence
+# encoder.
+
+_DROPPED = 0.1  # of the features, while training
+
+
+def train_similarity(sources: Sequence[Share], embedder: Embedder, config: SimilarityConfig) -> LearnedSimilarity:
+    """Learn from the examples of a mixture which paths questions ask for.
+
+    Args:
+        sources: of examples; drawn from by their shares.
+        embedder: of questions and paths.
+        config: how.
+    """
+    rng = Random(f"similarity-{config.seed}")
+    shares = [share.share for share in sources]
+    drawn = [rng.choices(sources, shares)[0].source(rng) for _ in range(config.examples)]
+    sentences = [path_sentence(example.path[1::2]) for example in drawn]
+    different = list(dict.fromkeys(sentences))
+    place = {sentence: number for number, sentence in enumerate(different)}
+    logger.info("the similarity is learnt from %d questions and %d different paths", len(drawn), len(different))
+    questions = torch.from_numpy(embedder.encode([example.question for example in drawn]))
+    paths = torch.from_numpy(embedder.encode(different))
+    wanted = torch.tensor([place[sentence] for sentence in sentences])
+    return _fitted_similarity(questions, paths, wanted, config)
+
+
+def _fitted_similarity(questions: Tensor, paths: Tensor, wanted: Tensor, config: SimilarityConfig) -> LearnedSimilarity:
+    """Adam over shuffled batches; ``wanted`` says which path each question asks for."""
+    generator = torch.Generator().manual_seed(config.seed)
+    identity = torch.eye(questions.shape[1])
+    left, right = identity.clone().requires_grad_(), identity.clone().requires_grad_()
+    sharpness = torch.tensor(3.0, requires_grad=True)  # logarithm of what multiplies a cosine
+    optimiser = torch.optim.Adam([left, right, sharpness], lr=config.learning_rate)
+    total = config.epochs * -(-len(wanted) // config.batch_size)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(0.0, 1 - step / total))
+    for epoch in range(config.epochs):
+        loss_sum = 0.0
+        for batch in torch.randperm(len(wanted), generator=generator).split(config.batch_size):
+            options, target = wanted[batch].unique(return_inverse=True)
+            projected = functional.normalize(_dropped(questions[batch], generator) @ left.T, dim=1)
+            said = functional.normalize(_dropped(paths[options], generator) @ right.T, dim=1)
+            loss = functional.cross_entropy(sharpness.exp() * projected @ said.T, target)
+            away = (left - identity).square().sum() + (right - identity).square().sum()
+            optimiser.zero_grad()
+            (loss + config.to_identity * away).backward()
+            optimiser.step()
+            falling.step()
+            loss_sum += loss.item() * len(batch)
+        logger.info("similarity, epoch %d: loss %.3f", epoch + 1, loss_sum / len(wanted))
+    return LearnedSimilarity(left.detach().numpy(), right.detach().numpy())
+
+
+def _dropped(vectors: Tensor, generator: torch.Generator) -> Tensor:
+    mask = torch.rand(vectors.shape, generator=generator) >= _DROPPED
+    return vectors * mask / (1 - _DROPPED)
 
 
 # From a recipe to an exported model ----------------------------------------------------------------
