@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
-from kgdemo.answering.operands import Sets
+from kgdemo.answering.operands import PLACES, Sets
 from kgdemo.answering.records import order_of
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import KnowledgeGraph
@@ -140,7 +140,8 @@ def _of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph)
     found = _ASKS_FOR_ONE.match(query.plan.asked)
     wanted = _GENDERS[found["one"].lower()] if found else ""
     told = {end for one in answers for label, end in kg.neighbours(one, directed=True) if label == "gender"}
-    if not wanted or not told or wanted in told:
+    places = all(kind_of(kg, one) in PLACES for one in answers)
+    if not wanted or not (told or places) or wanted in told:
         return ""
     return f"It asks for a {wanted}; what was found, {listed(list(answers), 3)}, is none."
 

@@ -35,7 +35,17 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, date_parts
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
-from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, UNIT_WORDS, is_time, says_greater
+from kgdemo.query.measures import (
+    AGE,
+    BEGINNING,
+    DATE,
+    IN_OFFICE,
+    LIFE,
+    LIFE_SAID,
+    UNIT_WORDS,
+    is_time,
+    says_greater,
+)
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
 
@@ -111,6 +121,9 @@ _IN_POWER = re.compile(
 
 
 _AREA = "area"
+_OF_A_YEAR = frozenset(  # what leads from a year to all that happened in it
+    f"{what} year of" for what in ("birth", "death", "ending", "beginning", "foundation", "publication", "release")
+)
 _AWARDED = "award received"
 _OFTEN_AWARDED = frozenset(("film", "series", "album", "song"))  # more often than a graph lists
 
@@ -169,6 +182,12 @@ class Plans(Walks):
         if plan[-1].startswith(ATTRIBUTE):
             return self._values_of(heard, plan)
         ends = self._of_type_asked(heard, self._walk(heard, plan)) if len(plan) > 1 else {}
+        if plan[-1] in _OF_A_YEAR:  # of a year is much: only what is of the kind that is asked for, and of that year
+            noun = self.plan.noun or next(self._nouns(heard.text), "")
+            within = {end: path for end, path in ends.items() if path is not None}
+            ends = {**(self.sets.of_noun(within, noun) or {})} if noun else ends
+            if self.plan.bound and not self.plan.bound.startswith("="):
+                return None
         paths = {end: (path,) for end, path in ends.items() if path is not None}
         return (frozenset(paths), lambda: self._shown_by_paths("step", paths)) if paths else None
 
@@ -453,6 +472,8 @@ class Plans(Walks):
             ends = {**self.sets.ends(office, _OFFICES[:1])} if office else {}
         in_office = not plan or plan[-1] in _OFFICES
         dated = self._valued(ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if in_office else (DATE,))))
+        if LIFE_SAID.isdisjoint(heard.text.lower().split()):  # who won in a year was not born in it
+            dated = [own for own in dated if own.attribute not in LIFE]
         bound = f"{sign} {years[0]}" if len(years) == 1 and not decade else ""
         if decade and not years and sign == "=":
             bound = f">= {decade[1]}0 and <= {decade[1]}9"
