@@ -44,7 +44,7 @@ from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
-from kgdemo.query.rewriter import Wordings, wordings
+from kgdemo.query.rewriter import Wordings, plainer, wordings
 from kgdemo.reading import read, unknown_name
 from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
@@ -199,9 +199,14 @@ class Pipeline:
         )
         words = wordings(question) if graph.linker.knows_all_names else Wordings(question)
         asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
+
+        def again() -> Iterator[Event]:
+            second = words.second or (plainer(question) if words.first == question else "")
+            if second:
+                yield from asked(second, typed=second == question)
+
         run = asked(words.first, typed=words.first == question)
-        if words.second and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
-            again = partial(asked, words.second, typed=words.second == question)
+        if graph.linker.knows_all_names and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
             run = or_in_other_words(run, again, graph.verifier, words)
         yield from run
         yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)

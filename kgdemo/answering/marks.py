@@ -261,8 +261,8 @@ class Marks:
         compared = _THAN.search(description)
         if compared and telling_words(compared["how"]).isdisjoint(record.every_word):
             return None  # what is *smaller than* another has no storm larger than it
-        if record.end and features.told < _LEAST_TOLD:
-            return None  # *Napoleon's first wife* is no *first exile of Napoleon*
+        if (record.end or order_of(description)[0]) and features.told < _LEAST_TOLD:
+            return None  # *Napoleon's first wife* is no *first exile of Napoleon*, nor the *largest* religion any one
         probable, named = probability(features), self._unknown_beside(description, record)
         least = MEANT_OF_KIND if asked.types or self.kind_described(description).types else MEANT
         least = VERY_LIKELY if named else MEANT_IN_ORDER if record.end else least

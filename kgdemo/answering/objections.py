@@ -273,7 +273,8 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
         return f"The graph knows nothing by the name of “{strange}”."
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
     said = said or _none_of_those_named(query, answers, kg)
-    if not said and operations and _ASKS_WHICH.match(asked) and query.plan.form not in _OF_A_VALUE:
+    of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
+    if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:
         said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
     yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]
     said = said or _of_another_measure(asked, operations, kg)

@@ -113,6 +113,10 @@ Result = tuple[object, Callable[[], Iterator[Event]]]  # what tells it from othe
 
 
 _OFFICE = (IN_OFFICE[0], "took office")
+_LEFT_OFFICE = re.compile(
+    r"\b(?:kill|assassinat|murder|shot|resign|impeach|execut|depos|abdicat|die|dead|left|ousted|overthrow)",
+    re.IGNORECASE,
+)
 _IN_POWER = re.compile(
     r"\b(?:office|power|throne|rul\w+|reign\w*|serv\w+|govern\w*|president|minister|king|queen|emperor|pope|chancellor"
     r"|leader|head|last\w*|was|were)\b",
@@ -471,6 +475,8 @@ class Plans(Walks):
             office = next(filter(None, map(self.office_named, self._nouns(heard.text))), "")
             ends = {**self.sets.ends(office, _OFFICES[:1])} if office else {}
         in_office = not plan or plan[-1] in _OFFICES
+        if in_office and _LEFT_OFFICE.search(heard.text):
+            return None  # who was killed in office since then took it before
         dated = self._valued(ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if in_office else (DATE,))))
         if LIFE_SAID.isdisjoint(heard.text.lower().split()):  # who won in a year was not born in it
             dated = [own for own in dated if own.attribute not in LIFE]

@@ -22,7 +22,7 @@ _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
     (("length", "height", "duration"), "long longer longest", "short shorter shortest"),
     (
-        ("area", "population", "diameter", "weight", "volume", "height", "length"),
+        ("area", "population", "diameter", "weight", "volume", "height", "length", "capacity", "followers"),
         "big bigger biggest large larger largest great greater",
         "small smaller smallest little littler littlest tiny tiniest",
     ),

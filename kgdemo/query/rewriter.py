@@ -28,6 +28,7 @@ COPIED = "<c>"  # in place of a copy that cannot be written
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.3  # probability from which a question is read as it was rewritten
 UNLIKELY = 0.2  # probability from which a rewriting has to have the same answer as the question as it stands
+SURE = 0.5  # from which a short one is, and from which one that asks at once may be read so where it has no answer
 AT_ALL = 0.1  # probability from which a question that has no answer as it stands is read so
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
@@ -40,7 +41,7 @@ _ASKS_AT_ONCE = re.compile(
     r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT, _SHORTEST = 20, 5  # words of a question that asks at once, and of one that can hardly do otherwise
+_SHORT, _SHORTEST = 20, 5  # words of a question that may ask at once, and of one of which little can be told
 _PLACES_BEYOND = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
 _SAID_SO = {  # how they are said
@@ -250,24 +251,39 @@ class Wordings:
 def wordings(text: str) -> Wordings:
     """In which words a question is read: plain ones where they are likely, else as it was typed.
 
+    What is short, or asks at once, is read as it was typed: see ``plainer``.
+
     Args:
         text: as it was typed.
     """
-    says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
-    if len(says) < _LEAST_SAID or _is_plain(text) or is_private(text):
+    found = None if _asks_at_once(text) else _rewritten(text)
+    least = SURE if len(text.split()) <= _SHORTEST else LIKELY
+    if found is None or (least == SURE and found.likely < SURE):
         return Wordings(text)
-    found = next((one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text)), None)
-    if found is None or found.likely < AT_ALL or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
-        return Wordings(text)
-    if found.likely >= LIKELY:  # what no graph answers in plain words it does not answer in others
+    if found.likely >= least:  # what no graph answers in plain words it does not answer in others
         return Wordings(found.text, "" if beyond_graphs(found.text) else text)
     return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=found.likely >= UNLIKELY)
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text is short and asks at once, so that a rewriting could only lose what it says."""
-    words = len(text.split())
-    return words <= _SHORTEST or (words <= _SHORT and _ASKS_AT_ONCE.match(text) is not None)
+def plainer(text: str) -> str:
+    """What a question that asks at once, and has no answer, may ask in plain words; empty where that is not sure."""
+    found = _rewritten(text) if _asks_at_once(text) and not beyond_graphs(text) else None
+    return found.text if found is not None and found.likely >= SURE else ""
+
+
+def _rewritten(text: str) -> Rewriting | None:
+    """The likeliest rewriting that keeps what is asked; None where none is likely at all or says anything else."""
+    says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
+    if len(says) < _LEAST_SAID or is_private(text):
+        return None
+    found = next((one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text)), None)
+    same = found is not None and _WORD.findall(fold(found.text)) == _WORD.findall(fold(text))
+    return None if found is None or found.likely < AT_ALL or same else found
+
+
+def _asks_at_once(text: str) -> bool:
+    """Whether a text is no story and begins with what it asks, so that a rewriting could only lose what it says."""
+    return len(text.split()) <= _SHORT and _ASKS_AT_ONCE.match(text) is not None
 
 
 def keeps_what_is_asked(text: str, plain: str) -> bool:
