@@ -42,9 +42,10 @@ from kgdemo.models.base import PathModel
 from kgdemo.models.causal import BY_VLLM, CausalModel, VllmModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
+from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
-from kgdemo.query.rewriter import Wordings, plainer, wordings
+from kgdemo.query.rewriter import in_plain_words, plainer
 from kgdemo.reading import read, unknown_name
 from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
@@ -197,17 +198,17 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        words = wordings(question) if graph.linker.knows_all_names else Wordings(question)
+        words = in_plain_words(question) if graph.linker.knows_all_names else question
         asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
 
         def again() -> Iterator[Event]:
-            second = words.second or (plainer(question) if words.first == question else "")
-            if second:
-                yield from asked(second, typed=second == question)
+            if other := plainer(question):
+                yield from asked(other, typed=False)
 
-        run = asked(words.first, typed=words.first == question)
-        if graph.linker.knows_all_names and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
-            run = or_in_other_words(run, again, graph.verifier, words)
+        run = asked(words, typed=words == question)
+        once_more = words == question and graph.linker.knows_all_names
+        if once_more and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
+            run = or_in_other_words(run, again, graph.verifier)
         yield from run
         yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
 
@@ -339,7 +340,7 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph,
             operations.append(event)
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
-            event = _but_those_named(text, event, graph.kg)
+            event = _of_the_kind_named(query, _but_those_named(text, event, graph.kg), graph.kg)
             why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph))
         yield no_answer(why) if why else event
 
@@ -355,6 +356,19 @@ def _but_those_named(text: str, final: AnswerFinal, kg: KnowledgeGraph) -> Answe
     if not named or not others or len(others) == len(final.answers):
         return final
     return computed_answer(f"{listed(others)} (besides {found['name'].strip()}).", tuple(others)) if found else final
+
+
+def _of_the_kind_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
+    """An answer without what is not of the kind that a question names: of who won a cup the *countries*."""
+    fitting = [fits(query.answer_type, kind_of(kg, one) or "") is not Fit.NO for one in final.answers]
+    if not query.answer_type.named or all(fitting) or not any(fitting) or len(final.citations) != len(fitting):
+        return final
+    kept = [one for one, fit in zip(zip(final.answers, final.citations, strict=True), fitting, strict=True) if fit]
+    told = (f"{one} {' and '.join(f'[{index}]' for index in cited)}".strip() for one, cited in kept)
+    answers, citations = zip(*kept, strict=True)
+    completed = tuple(one for one in final.completed if one in answers)
+    text = ", ".join(told)
+    return dataclasses.replace(final, text=text, answers=answers, citations=citations, completed=completed)
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

@@ -29,7 +29,6 @@ from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import COMPARING, UNIT_WORDS
 from kgdemo.query.plan import WITHOUT_TOPIC, Form
 from kgdemo.query.query import Query, understand
-from kgdemo.query.sentences import in_place_of_it, referring
 from kgdemo.query.spelling import (
     corrected,
     in_full,
@@ -40,7 +39,6 @@ from kgdemo.query.spelling import (
     without_slips,
 )
 from kgdemo.query.talk import without_talk
-from kgdemo.query.word_order import in_usual_order
 from kgdemo.query.wording import in_fewer_words, in_plain_verbs, plain_question, says_more
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
@@ -131,7 +129,7 @@ def read(
         UserError: the graph has no such entity.
     """
     question = " ".join(question.split())
-    if (asked := in_usual_order(_without_talk(in_whole_words(question), graph))) != question:
+    if (asked := _without_talk(in_whole_words(question), graph)) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:
 
@@ -141,7 +139,7 @@ def read(
         whole = in_full(with_apostrophes(in_roman(question, is_name), is_name), is_name)
         question = in_fewer_words(whole, is_name)
         typed &= question == whole
-    question = in_plain_verbs(referring(question))
+    question = in_plain_verbs(question)
     about = question if entities else _about_what_was_named(question, graph)
     meant, linked = _put_right(about, entities, graph)
     typed &= meant == question
@@ -203,7 +201,7 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     if start < _LONG_NAME or not (_SPEAKS_OF_IT.search(asked) or _SEEN_THERE.search(asked)):
         return question
     if (told := _TELLS_WHICH.fullmatch(question[:start])) and _SPEAKS_OF_IT.search(asked):
-        return in_place_of_it(asked, told["what"][0].lower() + told["what"][1:]) or question
+        return _in_place_of_it(asked, told["what"][0].lower() + told["what"][1:]) or question
     before = _linked(question[:start], graph)
     names = [
         m.text + (year[0] if (year := _ITS_YEAR.match(question, m.end)) else "")
@@ -216,7 +214,21 @@ def _about_what_was_named(question: str, graph: OpenedGraph) -> str:
     named_too = {m.candidates[0].entity for m in named.mentions if m.text not in common_words()}
     if len(names) != 1 or names[0] in common_words() or not named_too.isdisjoint(named.chosen):
         return question
-    return in_place_of_it(asked, names[0]) or question
+    return _in_place_of_it(asked, names[0]) or question
+
+
+_WHOSE = re.compile(
+    r"\b(?:its|his|her|their) (?P<what>[\w-]+"
+    r"(?: (?!(?:is|was|were|are|called|named|born|die|in|on|of|from|by)\b)[\w-]+){0,2})",
+    re.IGNORECASE,
+)
+
+
+def _in_place_of_it(asked: str, one: str) -> str:
+    """A question with a thing in place of *its* or *it*; empty where it speaks of none."""
+    whose = _WHOSE.sub(lambda said: f"the {said['what']} of {one}", asked, count=1)
+    own = whose if whose != asked else re.sub(r"\b(?:it|he|she|they)\b", one, asked, count=1, flags=re.IGNORECASE)
+    return f"{own}?" if own != asked else ""
 
 
 def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:

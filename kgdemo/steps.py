@@ -39,7 +39,6 @@ from kgdemo.query.nested import (
 )
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query, understand
-from kgdemo.query.rewriter import Wordings
 from kgdemo.query.wording import plain_question
 from kgdemo.reading import Reading
 from kgdemo.reasoners.base import Resources
@@ -596,7 +595,7 @@ def without_search(events: Sequence[Event], verifier: Verifier) -> Iterator[Even
 
 
 def or_in_other_words(
-    run: Iterator[Event], again: Callable[[], Iterator[Event]], verifier: Verifier, words: Wordings
+    run: Iterator[Event], again: Callable[[], Iterator[Event]], verifier: Verifier
 ) -> Iterator[Event]:
     """A run's events; in place of a refusal the answer to the question in other words, if those have one.
 
@@ -604,34 +603,19 @@ def or_in_other_words(
         run: how the question was answered as it is read first.
         again: answers it in other words.
         verifier: see ``without_search``.
-        words: in which it is read; where they have to agree and do not, that is said in place of an answer.
     """
     searched = False
     for event in run:
         searched |= isinstance(event, PathFound)
-        if not isinstance(event, AnswerFinal) or not (event.refusal or words.agree):
+        if not isinstance(event, AnswerFinal) or not event.refusal:
             yield event
             continue
         told = tuple(again())
-        other = next((one for one in told if isinstance(one, AnswerFinal) and not one.refusal), None)
-        if other is not None and event.refusal:
+        if any(isinstance(one, AnswerFinal) and not one.refusal for one in told):
             yield from without_search(told, verifier) if searched else told
-            continue
-        yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
-        if other is None or any(_alike(one, another) for one in event.answers for another in other.answers):
-            yield event
         else:
-            yield no_answer(
-                f"I can read this in two ways, and their answers differ: as it stands, {listed(event.answers, 3)}; "
-                f"as “{words.second}”, {listed(other.answers, 3)}. Please ask it in plain words."
-            )
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two answers say the same: a day does not contradict its year."""
-    words, others = one.split(), other.split()
-    shorter, longer = sorted((words, others), key=len)
-    return one == other or (len(shorter) == 1 and shorter[0].isdigit() and shorter[0] in longer[1:])
+            yield from (one for one in told if isinstance(one, LMCall))  # which was made all the same
+            yield event
 
 
 def or_described(run: Iterator[Event], described: Callable[[], Iterator[Event]]) -> Iterator[Event]:

@@ -41,7 +41,6 @@ from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal,
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.rewordings import in_other_words
 from kgdemo.query.values import value
-from kgdemo.query.word_order import asked_first
 from kgdemo.query.wording import beyond_graphs, plain_question
 
 _WHAT_YEAR = re.compile(
@@ -107,7 +106,7 @@ def plan_of(text: str) -> Plan:
     question = f"when {century['asked']}" if century else question
     question = _NTH_PRESIDENT.sub(r"\1 of the United States", in_other_words(question))
     unit, question = unit_asked(question)
-    initial, asked = initial_of(asked_first(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question))))
+    initial, asked = initial_of(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question)))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
     bare = _GIVE_THE_MEASURE.sub("", question)
     question = bare if value(bare) is not None else question

@@ -4,7 +4,7 @@ People turn a question round, leave half of it out or tell a story with it; the 
 to ask it. A small model writes that from what was typed: token rows of All-MiniLM-L6-v2, which stays as it is, two
 layers that read them, and two that write, token by token, either one of the words that plain questions are made of or
 a copy of what stands in the text (Gu et al. 2016, CopyNet). So a name can be kept, never made up. In which
-of both a question is read, ``wordings`` decides. ``lab.training.rewriter`` trains the network.
+of both a question is read, ``in_plain_words`` decides. ``lab.training.rewriter`` trains the network.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from kgdemo.query.wording import beyond_graphs, is_private
 
 COPIED = "<c>"  # in place of a copy that cannot be written
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
-LIKELY = 0.3  # probability from which a question is read as it was rewritten
-UNLIKELY = 0.2  # probability from which a rewriting has to have the same answer as the question as it stands
-SURE = 0.5  # from which a short one is, and from which one that asks at once may be read so where it has no answer
-AT_ALL = 0.1  # probability from which a question that has no answer as it stands is read so
+LIKELY = 0.1  # probability from which a text is read as it was rewritten
+LIKELY_OF_FEW = 0.3  # the same of few words, of which little can be told
+SURE = 0.5  # from which a question that asks at once may be read so where it has no answer
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 6
@@ -41,7 +40,7 @@ _ASKS_AT_ONCE = re.compile(
     r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
 )
-_SHORT, _SHORTEST = 20, 5  # words of a question that may ask at once, and of one of which little can be told
+_SHORT, _FEW_WORDS = 20, 5  # words of a question that may ask at once, and of one that is short
 _PLACES_BEYOND = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NEVER_LOST = frozenset(("actor", "capital", "genre", "symbol"))
 _SAID_SO = {  # how they are said
@@ -233,36 +232,17 @@ def assembled(pieces: Sequence[str], places: Sequence[int], source: str, spans: 
     return made[:1].upper() + made[1:]
 
 
-@dataclass(frozen=True, slots=True)
-class Wordings:
-    """In which words a question is read.
+def in_plain_words(text: str) -> str:
+    """A question in the words in which it is read: plain ones, or as it was typed where none are likely.
 
-    Attributes:
-        first: those it is read in.
-        second: those it is read in again where it then has no answer; empty for none.
-        agree: both have to give the same answer, since neither is sure.
-    """
-
-    first: str
-    second: str = ""
-    agree: bool = False
-
-
-def wordings(text: str) -> Wordings:
-    """In which words a question is read: plain ones where they are likely, else as it was typed.
-
-    What is short, or asks at once, is read as it was typed: see ``plainer``.
+    What asks at once is read as it was typed: see ``plainer``.
 
     Args:
         text: as it was typed.
     """
     found = None if _asks_at_once(text) else _rewritten(text)
-    least = SURE if len(text.split()) <= _SHORTEST else LIKELY
-    if found is None or (least == SURE and found.likely < SURE):
-        return Wordings(text)
-    if found.likely >= least:  # what no graph answers in plain words it does not answer in others
-        return Wordings(found.text, "" if beyond_graphs(found.text) else text)
-    return Wordings(text) if beyond_graphs(text) else Wordings(text, found.text, agree=found.likely >= UNLIKELY)
+    least = LIKELY_OF_FEW if len(text.split()) <= _FEW_WORDS else LIKELY
+    return found.text if found is not None and found.likely >= least else text
 
 
 def plainer(text: str) -> str:
@@ -272,13 +252,13 @@ def plainer(text: str) -> str:
 
 
 def _rewritten(text: str) -> Rewriting | None:
-    """The likeliest rewriting that keeps what is asked; None where none is likely at all or says anything else."""
+    """The likeliest rewriting that keeps what is asked; None where none does or says anything else."""
     says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
     if len(says) < _LEAST_SAID or is_private(text):
         return None
     found = next((one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text)), None)
     same = found is not None and _WORD.findall(fold(found.text)) == _WORD.findall(fold(text))
-    return None if found is None or found.likely < AT_ALL or same else found
+    return None if found is None or same else found
 
 
 def _asks_at_once(text: str) -> bool:

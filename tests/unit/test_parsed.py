@@ -310,7 +310,7 @@ def test_what_is_shown_beside_an_answer_does_not_change_it(pipeline: Pipeline) -
         ("Portugal in NATO?", "Yes"),
         ("what r the four houses at hogwarts", "Gryffindor"),
         ("wich mammals lay eggs?", "platypus"),
-        ("Could you give me the six main actors of the sitcom Friends?", "Courteney Cox"),  # no number
+        ("Could you give me the six main actors of the sitcom Friends?", "David Schwimmer"),  # no number
         ("Which plays by Oscar Wilde were first performed in 1895?", "An Ideal Husband"),  # he composed nothing
         ("Which of the Seven Wonders of the Ancient World were in Egypt?", "Great Pyramid of Giza"),
         ("Which Taoiseach signed the Good Friday Agreement in 1998?", "Bertie Ahern"),  # no country, nor Tony Blair
