@@ -15,7 +15,14 @@ from kgdemo.answering.clauses import belonging_to, common, led_to
 from kgdemo.answering.clues import Clues
 from kgdemo.answering.computation import BY, MethodRun, computed_answer, listed, no_answer
 from kgdemo.answering.marks import VERY_LIKELY, Marks, Meant
-from kgdemo.answering.objections import is_not_between, number_unread, of_another_kind, order_unread, unread
+from kgdemo.answering.objections import (
+    is_not_between,
+    number_unread,
+    of_another_kind,
+    order_unread,
+    unread,
+    year_unread,
+)
 from kgdemo.answering.operands import Sets
 from kgdemo.answering.operations import acting, described, in_other_words, understood
 from kgdemo.answering.parsed import Meaning
@@ -290,6 +297,7 @@ class InSteps:
         if whole.query.plan.form is Form.ENTITY:
             lost = lost or order_unread(asked, whole.ran, whole.operations)
             lost = lost or number_unread(asked, whole.ran, whole.operations, kg)
+            lost = lost or year_unread(asked, whole.ran, whole.operations, kg)
         return lost
 
     def _by_description(self, query: Query) -> Iterator[Event]:

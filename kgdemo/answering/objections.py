@@ -39,6 +39,16 @@ def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation]
     return found[0] if found and said.isdisjoint((number, str(number_of_word(number)))) else ""
 
 
+_YEARS = re.compile(r"\b(?:1[0-9]|20)\d{2}\b")
+
+
+def year_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """A year that a question speaks of, *between 1979 and 1990*, where an answer rests on none; else empty."""
+    years = _YEARS.findall(question)
+    said = _words_said(ran.cited, operations, kg) if years else set()
+    return years[0] if years and not any(one in word for one in years for word in said) else ""
+
+
 _LIES_BETWEEN = re.compile(r"\b(?:lies?|is|are|located|situated|found|runs?|flows?) (?:\w+ )?between\b", re.IGNORECASE)
 _JOINS = re.compile(r"border|coast|connect|separat|cross|flow|between|shore|located|contains|part", re.IGNORECASE)
 

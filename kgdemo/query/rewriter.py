@@ -59,6 +59,12 @@ _SPEAKS_OF_AN_ORDER = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b[12]\d{3}\b")
+_NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
+_KIN = re.compile(  # but for those of the one who asks
+    r"(?<!^)(?<!\bmy )(?<!\bour )\b(?:grand|great-grand)?(?:mother|father|son|daughter|wife|husband|brother|sister"
+    r"|uncle|aunt|cousin|nephew|niece|child|parent|spouse|sibling)(?:s|ren)?\b|\bwives\b|\bmarr|\bborn to\b",
+    re.IGNORECASE,
+)
 _TELLS_FIRST = re.compile(r"[.!?:;] \w")
 _NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, in one of these words
     (re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(rf"\b(?:{meant})", re.IGNORECASE))
@@ -277,10 +283,34 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
         return False
     if not _TELLS_FIRST.search(text) and not set(_YEAR.findall(text)) <= set(_YEAR.findall(plain)):
         return False
+    if _cuts_a_name(text, plain) or _stutters(plain) or not _speaks_of_the_same(text, plain):
+        return False
     told, asked = _telling(text), _telling(plain)
     same_place = told.intersection(_PLACES_BEYOND) == asked.intersection(_PLACES_BEYOND)
     in_order = _IS_MOST.search(plain) is None or _SPEAKS_OF_AN_ORDER.search(text) is not None
     return same_place and in_order and _NEVER_LOST & told <= asked
+
+
+def _cuts_a_name(text: str, plain: str) -> bool:
+    """Whether a rewriting has some words of a name of several but not all: of *Cool Runnings* only *Cool*."""
+    said = set(_WORD.findall(fold(plain)))
+    for name in _NAME_OF_SEVERAL.findall(text):
+        words = set(_WORD.findall(fold(name))) - FUNCTION_WORDS
+        if words & said and len(words - said) > len(words & said) - 1:
+            return True
+    return False
+
+
+def _stutters(plain: str) -> bool:
+    """Whether a text says three words twice."""
+    words = _WORD.findall(fold(plain))
+    three = [tuple(words[place : place + 3]) for place in range(len(words) - 2)]
+    return len(set(three)) < len(three)
+
+
+def _speaks_of_the_same(text: str, plain: str) -> bool:
+    """Whether a rewriting has kin where a text of one sentence asks for kin."""
+    return _TELLS_FIRST.search(text) is not None or not _KIN.search(text) or _KIN.search(plain) is not None
 
 
 def _telling(text: str) -> set[str]:

@@ -9,9 +9,7 @@ from kgdemo.events import AnswerFinal, Operation
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import converted, unit_asked
-from kgdemo.query.plan import Form
 from kgdemo.query.rewordings import in_other_words
-from kgdemo.query.sentences import referring
 from kgdemo.query.spelling import with_apostrophes
 from kgdemo.settings import Settings
 
@@ -173,12 +171,6 @@ def test_the_unit_is_taken_out_of_the_question() -> None:
 )  # fmt: skip
 def test_other_words_for_the_same(question: str, other: str) -> None:
     assert in_other_words(question).startswith(other[:24])
-
-
-def test_two_questions_about_one_thing_are_one() -> None:
-    question = "Is there an African country with Spanish as an official language, and which one is it?"
-    assert referring(question) == "which African country with Spanish as an official language?"
-    assert plan_of(referring(question)).form is Form.ENTITY
 
 
 def test_an_apostrophe_is_put_where_a_name_owns_something() -> None:
