@@ -46,7 +46,7 @@ from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.rewriter import in_plain_words, plainer
-from kgdemo.reading import read, unknown_name
+from kgdemo.reading import put_right, read, unknown_name
 from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in
 from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
@@ -198,7 +198,8 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        words = in_plain_words(question) if graph.linker.knows_all_names else question
+        # slips first, since a rewriting copies what it does not know
+        words = in_plain_words(put_right(question, entities, graph)[0]) if graph.linker.knows_all_names else question
         asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
 
         def again() -> Iterator[Event]:

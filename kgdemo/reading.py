@@ -141,7 +141,7 @@ def read(
         typed &= question == whole
     question = in_plain_verbs(question)
     about = question if entities else _about_what_was_named(question, graph)
-    meant, linked = _put_right(about, entities, graph)
+    meant, linked = put_right(about, entities, graph)
     typed &= meant == question
     if not typed:
         yield Notice(f"Read as: {meant}")
@@ -231,7 +231,7 @@ def _in_place_of_it(asked: str, one: str) -> str:
     return f"{own}?" if own != asked else ""
 
 
-def _put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:
+def put_right(question: str, entities: Sequence[str], graph: OpenedGraph) -> tuple[str, EntitiesLinked]:
     """The question with its mistyped words and names put right, and the entities found in it.
 
     First go the slips that are plain without any name, since a name may be like such a word; then mistyped names; then

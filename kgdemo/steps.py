@@ -297,7 +297,7 @@ class InSteps:
         if whole.query.plan.form is Form.ENTITY:
             lost = lost or order_unread(asked, whole.ran, whole.operations)
             lost = lost or number_unread(asked, whole.ran, whole.operations, kg)
-            lost = lost or year_unread(asked, whole.ran, whole.operations, kg)
+            lost = lost or year_unread(whole.query, whole.ran, whole.operations, kg)
         return lost
 
     def _by_description(self, query: Query) -> Iterator[Event]:

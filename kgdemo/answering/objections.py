@@ -42,10 +42,10 @@ def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation]
 _YEARS = re.compile(r"\b(?:1[0-9]|20)\d{2}\b")
 
 
-def year_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+def year_unread(query: Query, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """A year that a question speaks of, *between 1979 and 1990*, where an answer rests on none; else empty."""
-    years = _YEARS.findall(question)
-    said = _words_said(ran.cited, operations, kg) if years else set()
+    years = _YEARS.findall(query.plan.asked)
+    said = _words_said(ran.cited, operations, kg) | kg.words_of(*query.topics) if years else set()
     return years[0] if years and not any(one in word for one in years for word in said) else ""
 
 
@@ -236,6 +236,18 @@ def _strange_name(query: Query, kg: KnowledgeGraph) -> str:
     return found["name"] if found and 2 * len(words & known) < len(words) else ""
 
 
+_NTH_MOST = re.compile(r"\b(second|third|fourth|fifth)[ -](?:(?:\w+)?est|most|[a-z]+est)\b", re.IGNORECASE)
+
+
+def _of_another_place(asked: str, operations: Sequence[Operation]) -> str:
+    """That the *second largest* is asked for and what was found is known for being the largest."""
+    place = _NTH_MOST.search(asked)
+    known = bool(operations) and all(one.kind == "step" for one in operations)
+    if not place or not known or any(place[1].lower() in one.text.lower() for one in operations):
+        return ""
+    return f"It asks for the {place[0]}; what I find is another one: {operations[-1].text}."
+
+
 _WITHIN = re.compile(r"\b(?:in|inside|within|part of|surrounded|enclosed|encircled)\b", re.IGNORECASE)
 _BESIDE = re.compile(r"\bborder", re.IGNORECASE)
 
@@ -282,6 +294,7 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
     if strange := _strange_name(query, kg) or unknown:
         return f"The graph knows nothing by the name of “{strange}”."
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
+    said = said or _of_another_place(asked, operations)
     said = said or _none_of_those_named(query, answers, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:

@@ -189,6 +189,35 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"(?:all )?(?:the )?species (?:in|of)) (?:the )?genus (\w+)$",
         r"what are the examples of \1",
     ),
+    (
+        r"^(which|what) (\w+) has the (second|third|fourth|fifth) (?:largest|biggest|highest|greatest) "
+        r"(area|population)\b(.*)$",
+        r"what is the \3 largest \2\5 by \4",
+    ),
+    (
+        r"^(?:what|which) (?:is )?(?:the )?element (?:is )?(?:number |no\.? )(\d+)"
+        r"(?: (?:in|of|on) the periodic table)?$",
+        r"which element has the atomic number \1",
+    ),
+    (r"\b(?:which|what) (\w+) is number (\w+) (?:in|of|on) (.+)$", r"what is the number \2 \1 of \3"),
+    (
+        r"^how long (?:is|does) (?:the )?(?:pregnancy|gestation)(?: period)? of (?:an? |the )?(.+?)(?: last| take)?$",
+        r"how long is \1 pregnant",
+    ),
+    (r"^(?:in )?(?:which|what) year (finished|ended) (?:the )?(.+)$", r"when did the \2 end"),
+    (r"^(?:in )?(?:which|what) year (started|began) (?:the )?(.+)$", r"when did the \2 begin"),
+    (
+        r"^how (?:many \w+|long) (?:does|do|is|lasts?) (?:the |an? )?(?:pregnancy|gestation(?: period)?) "
+        r"(?:of|in|for) (.+?)(?: last| take)?$",
+        r"how long is \1 pregnant",
+    ),
+    (r"\b(has|have) no (moon|ring)\b", r"\1 no \2s"),
+    (r"\b(has|have) at least (?:one|1) (moon|ring)s?\b", r"\1 \2s"),
+    (
+        r"^are there (more|fewer) people (?:living )?in (.+?) than (?:there are )?in (.+)$",
+        r"does \2 have \1 people than \3",
+    ),
+    (r"^how long ago (?=(?:did|was|were)\b)", "when "),
 )
 _IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]
 _NTH = {place: word for word, place in ORDINALS.items()}

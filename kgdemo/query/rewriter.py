@@ -33,6 +33,7 @@ _LEAST_SAID = 2  # words of a question, function words aside: of *what about Per
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 6
 _ARTICLES = frozenset(("a", "an", "the"))
+_AS_WELL = {"which": "what", "in": "of", "were": "was", "are": "is"}  # small words that may take each other's place
 _NAME = "rewriter"
 _WORD = re.compile(r"\w+")
 _ASKS_AT_ONCE = re.compile(
@@ -61,7 +62,7 @@ _SPEAKS_OF_AN_ORDER = re.compile(
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
 _KIN = re.compile(  # but for those of the one who asks
-    r"(?<!^)(?<!\bmy )(?<!\bour )\b(?:grand|great-grand)?(?:mother|father|son|daughter|wife|husband|brother|sister"
+    r"(?<!\bmy )(?<!\bour )\b(?:grand|great-grand)?(?:mother|father|son|daughter|wife|husband|brother|sister"
     r"|uncle|aunt|cousin|nephew|niece|child|parent|spouse|sibling)(?:s|ren)?\b|\bwives\b|\bmarr|\bborn to\b",
     re.IGNORECASE,
 )
@@ -95,6 +96,10 @@ _NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, 
             "not|no|n't|never|without|neither|nor|isn|aren|wasn|zero|none|lack|nothing|but|except|apart|other|non",
         ),
     )
+)
+_NEVER_LEFT = (  # what a text of one sentence says and a plain question then has to say
+    re.compile(r"\b(?:never|not|without|neither)\b|n['’]t\b(?! (?:it|he|she|they|there|that|you)\b)", re.IGNORECASE),
+    re.compile(r"\b(?:besides|apart from|other than|except)\b", re.IGNORECASE),
 )
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
@@ -176,13 +181,13 @@ class Rewriter:
         self._ids = {piece: number for number, piece in enumerate(pieces)}
 
     def rewritings(self, text: str) -> list[Rewriting]:
-        """The likeliest plain questions for a text, best first; those that differ in an article are one."""
+        """The likeliest plain questions for a text, best first; those that differ in a small word only are one."""
         source, spans = pieces_of(text)
         found = self._search(sentence_embedder().rows([text], READ)[0][: len(source)], source)
         together: dict[tuple[str, ...], Rewriting] = {}
         for total, said, at in found:
             own = Rewriting(math.exp(total), assembled(said[1:-1], at[1:-1], text, spans))
-            says = tuple(word for word in _WORD.findall(fold(own.text)) if word not in _ARTICLES)
+            says = tuple(_AS_WELL.get(word, word) for word in _WORD.findall(fold(own.text)) if word not in _ARTICLES)
             likelier = together.get(says)
             together[says] = own if likelier is None else replace(likelier, likely=likelier.likely + own.likely)
         return sorted(together.values(), key=lambda own: -own.likely)
@@ -246,7 +251,8 @@ def in_plain_words(text: str) -> str:
     Args:
         text: as it was typed.
     """
-    found = None if _asks_at_once(text) else _rewritten(text)
+    task = beyond_graphs(text) and not _TELLS_FIRST.search(text)
+    found = None if task or _asks_at_once(text) else _rewritten(text)
     least = LIKELY_OF_FEW if len(text.split()) <= _FEW_WORDS else LIKELY
     return found.text if found is not None and found.likely >= least else text
 
@@ -282,6 +288,8 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
     if any(said.search(plain) and not meant.search(text) for said, meant in _NEVER_MADE_UP):
         return False
     if not _TELLS_FIRST.search(text) and not set(_YEAR.findall(text)) <= set(_YEAR.findall(plain)):
+        return False
+    if _TELLS_FIRST.search(text) is None and any(said.search(text) and not said.search(plain) for said in _NEVER_LEFT):
         return False
     if _cuts_a_name(text, plain) or _stutters(plain) or not _speaks_of_the_same(text, plain):
         return False

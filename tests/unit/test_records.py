@@ -161,12 +161,8 @@ def test_the_unit_is_taken_out_of_the_question() -> None:
 @pytest.mark.parametrize(
     ("question", "other"),
     [
-        ("Among the big cats, who is the heaviest", "which big cats is the heaviest"),
-        ("name of the probe that flew by Pluto", "which probe flew by Pluto"),
-        ("how far down does the Mariana Trench go", "how deep is the Mariana Trench"),
-        ("which sign is number three in the zodiac", "what is the third sign of the zodiac"),
-        ("what's element number 3 in the periodic table".replace("what's", "what is"),
-         "which element has the atomic number 3"),
+        ("what is element number 3 in the periodic table", "which element has the atomic number 3"),
+        ("which country has the second largest area in the world", "what is the second largest country in the"),
     ],
 )  # fmt: skip
 def test_other_words_for_the_same(question: str, other: str) -> None:

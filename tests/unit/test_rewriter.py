@@ -71,9 +71,7 @@ def test_nothing_is_turned_about_cut_or_made_up() -> None:
     assert not keeps_what_is_asked("iphones that came out in 2017", "Which iphones were released before 2017?")
     assert not keeps_what_is_asked("films released between 1999 and 2005", "Which films were released in 2005?")
     assert keeps_what_is_asked("I saw it in 1999. Who directed Alien?", "Who directed Alien?")
-    assert not keeps_what_is_asked(
-        "the one who wrote it, name of the daughter", "Who was the father of the one who wrote?"
-    )
+    assert not keeps_what_is_asked("the one who wrote it, grave of", "Where was the one who wrote it born?")
     assert not keeps_what_is_asked("film Cool Runnings, what year", "When was Cool released?")
     assert keeps_what_is_asked("film Cool Runnings, what year", "When was Cool Runnings released?")
     assert not keeps_what_is_asked("grandparents of Zeus", "Where was Zeus?")
@@ -91,7 +89,7 @@ def test_what_is_private_or_asks_at_once_is_left_alone() -> None:
     assert in_plain_words(private) == private
     at_once = "Who was it that wrote the novel Emma?"
     assert in_plain_words(at_once) == at_once
-    assert plainer(at_once) == "Who wrote Emma?"
+    assert plainer(at_once) == "Who wrote the novel Emma?"
     assert plainer(private) == plainer("Who will win the 2045 grand final?") == ""
 
 
