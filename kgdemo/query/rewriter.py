@@ -28,7 +28,7 @@ COPIED = "<c>"  # in place of a copy that cannot be written
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.1  # probability from which a text is read as it was rewritten
 LIKELY_OF_FEW = 0.3  # the same of few words, of which little can be told
-SURE = 0.5  # from which a question that asks at once may be read so where it has no answer
+SURE = 0.5  # from which a name may be left out, and a question that asks at once be read so if it has no answer
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 6
@@ -40,6 +40,14 @@ _ASKS_AT_ONCE = re.compile(
     r"(?:(?:after|besides|apart from) [^,]+, |(?:in|on|of|at|from|by|for|to) )?(?:what|which|who|whose|when|where|how"
     r"|is|are|was|were|did|does|do|has|have|name|list)(?:['’]?s)?\b[^.!?;:–]*\W*$",
     re.IGNORECASE,
+)
+_NAMES_IT = re.compile(  # *capital of the country where Chopin was born*
+    r"(?!(?:the|an?|i|we|my|our|it|he|she|they|there|so|and|but|please|can|could|would|tell|give|find)\b)"
+    r"(?:[\w'’-]+ ){1,3}?(?:of|by|that|where|whose|through|directed|played) [^,;:.?!–—-]+[?.!]?$",
+    re.IGNORECASE,
+)
+_ASKS_LAST = re.compile(
+    r"\b(?:who|what|which|where|when|how|whose|whom)\b(?: \w+)?\W*$|\b(?:no|not|long|many|much)\b", re.IGNORECASE
 )
 _SHORT, _FEW_WORDS = 20, 5  # words of a question that may ask at once, and of one that is short
 _PLACES_BEYOND = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -61,6 +69,8 @@ _SPEAKS_OF_AN_ORDER = re.compile(
 )
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
+_CAPITAL = re.compile(r"(?<!^)(?<![\"“‘(])\b[A-Z][a-z][\w’']+")
+_BEGINNING = 4  # letters that a name shares with its other forms
 _KIN = re.compile(  # but for those of the one who asks
     r"(?<!\bmy )(?<!\bour )\b(?:grand|great-grand)?(?:mother|father|son|daughter|wife|husband|brother|sister"
     r"|uncle|aunt|cousin|nephew|niece|child|parent|spouse|sibling)(?:s|ren)?\b|\bwives\b|\bmarr|\bborn to\b",
@@ -268,14 +278,17 @@ def _rewritten(text: str) -> Rewriting | None:
     says = [word for word in _WORD.findall(fold(text)) if word not in FUNCTION_WORDS | _SAY_NOTHING]
     if len(says) < _LEAST_SAID or is_private(text):
         return None
-    found = next((one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text)), None)
+    kept = (one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text))
+    found = next((one for one in kept if one.likely >= SURE or not _leaves_a_name(text, one.text)), None)
     same = found is not None and _WORD.findall(fold(found.text)) == _WORD.findall(fold(text))
     return None if found is None or same else found
 
 
 def _asks_at_once(text: str) -> bool:
-    """Whether a text is no story and begins with what it asks, so that a rewriting could only lose what it says."""
-    return len(text.split()) <= _SHORT and _ASKS_AT_ONCE.match(text) is not None
+    """Whether a text is no story and begins with what it asks, or names it, so that it could only lose by other words."""
+    if len(text.split()) > _SHORT:
+        return False
+    return bool(_ASKS_AT_ONCE.match(text) or (_NAMES_IT.match(text) and not _ASKS_LAST.search(text)))
 
 
 def keeps_what_is_asked(text: str, plain: str) -> bool:
@@ -291,7 +304,12 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
         return False
     if _TELLS_FIRST.search(text) is None and any(said.search(text) and not said.search(plain) for said in _NEVER_LEFT):
         return False
-    if _cuts_a_name(text, plain) or _stutters(plain) or not _speaks_of_the_same(text, plain):
+    if (
+        _cuts_a_name(text, plain)
+        or _leaves_a_name(text, plain)
+        or _stutters(plain)
+        or not _speaks_of_the_same(text, plain)
+    ):
         return False
     told, asked = _telling(text), _telling(plain)
     same_place = told.intersection(_PLACES_BEYOND) == asked.intersection(_PLACES_BEYOND)
@@ -307,6 +325,15 @@ def _cuts_a_name(text: str, plain: str) -> bool:
         if words & said and len(words - said) > len(words & said) - 1:
             return True
     return False
+
+
+def _leaves_a_name(text: str, plain: str) -> bool:
+    """Whether a short text of one sentence has a word with a capital that nothing in a rewriting begins like."""
+    if _TELLS_FIRST.search(text) or len(text.split()) > _SHORT:
+        return False
+    said = {word[:_BEGINNING] for word in _WORD.findall(fold(plain))}
+    names = (fold(word) for word in _CAPITAL.findall(text) if not word.isupper())
+    return any(name[:_BEGINNING] not in said for name in names if name not in FUNCTION_WORDS)
 
 
 def _stutters(plain: str) -> bool:
