@@ -76,7 +76,8 @@ _KIN = re.compile(  # but for those of the one who asks
     r"|uncle|aunt|cousin|nephew|niece|child|parent|spouse|sibling)(?:s|ren)?\b|\bwives\b|\bmarr|\bborn to\b",
     re.IGNORECASE,
 )
-_TELLS_FIRST = re.compile(r"[.!?:;] \w")
+_TELLS_FIRST = re.compile(r"(?<!\b[A-Z])(?<!\bMr)(?<!\bDr)(?<!\bSt)[.!?:;] \w")
+_INITIAL = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Dr|St)\. ")  # of a name
 _NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, in one of these words
     (re.compile(rf"\b(?:{said})\b", re.IGNORECASE), re.compile(rf"\b(?:{meant})", re.IGNORECASE))
     for said, meant in (
@@ -285,7 +286,8 @@ def _rewritten(text: str) -> Rewriting | None:
 
 
 def _asks_at_once(text: str) -> bool:
-    """Whether a text is no story and begins with what it asks, or names it, so that it could only lose by other words."""
+    """Whether a text is no story and begins with what it asks, or names it, so that other words could only lose it."""
+    text = _INITIAL.sub("", text)
     if len(text.split()) > _SHORT:
         return False
     return bool(_ASKS_AT_ONCE.match(text) or (_NAMES_IT.match(text) and not _ASKS_LAST.search(text)))
