@@ -73,6 +73,10 @@ _GIVE_THE_MEASURE = re.compile(
 )
 _NTH_PRESIDENT = re.compile(r"(\b[1-4]\d(?:st|nd|rd|th) president)$", re.IGNORECASE)  # of no other country that many
 _ZERO = re.compile(r"(?<=\b(?:with|have) )zero\b|(?<=\bhas )zero\b", re.IGNORECASE)
+_AFTER_ONE = re.compile(  # who is left out of the answer; see ``pipeline``
+    r"^(?:besides|apart from|next to|not counting|leaving aside|ignoring) [^,]+, (?=(?:what|which|who)\b)",
+    re.IGNORECASE,
+)
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|ca)nt\b", re.IGNORECASE)
 
 
@@ -101,7 +105,7 @@ def plan_of(text: str) -> Plan:
     question = re.sub(r"\s+[–—-]+\s+", ", ", question)
     question = _NO_APOSTROPHE.sub(r"\1n't", question)
     question = re.sub(r"\b(what|who|which|where|when|how)'?s\b", r"\1 is", question, flags=re.IGNORECASE)
-    question = _ZERO.sub("no", question)
+    question = _AFTER_ONE.sub("", _ZERO.sub("no", question))
     century = _WHAT_CENTURY.match(question)
     question = f"when {century['asked']}" if century else question
     question = _NTH_PRESIDENT.sub(r"\1 of the United States", in_other_words(question))

@@ -218,6 +218,29 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"does \2 have \1 people than \3",
     ),
     (r"^how long ago (?=(?:did|was|were)\b)", "when "),
+    (
+        r"^(?:what is the |which is the )?(?:nearest|closest) star\b.*\b(?:apart from|besides|other than"
+        r"|except(?: for)?|not counting|after) (?:the |our )?(?:own )?sun$",
+        "what is the nearest star to the Sun",
+    ),
+    (r"^((?:which|what|who)(?: one)? has (?:more|fewer) \w+) (?!or\b|of\b|than\b|in\b)(?=[\w' -]+ or )", r"\1, "),
+    (r"^(?:which|what) (\w+) (is|was) (.+?)(?:'s|(?<=s)') (?:the )?((?:\w+ )?\w+est)$", r"what \2 the \4 \1 in \3"),
+    (
+        r"^(?:apart from|besides|other than|except(?: for)?|not counting|after) (?:the|our)(?: own)? sun, .*\b"
+        r"(?:(?:nearest|closest) star|star (?:is|lies) (?:the )?(?:nearest|closest))\b.*$",
+        "what is the nearest star to the Sun",
+    ),
+    (r"^(?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun, ", ""),
+    (r",? (?:apart from|besides|other than|except(?: for)?|not counting) (?:the|our)(?: own)? sun$", ""),
+    (
+        r"^(?:what is )?(?:the )?sum of (?:the |its |all )*(?:interior |inner |internal )?angles (?:of|in) (.+)$",
+        r"what is the angle sum of \1",
+    ),
+    (
+        r"^(?:what|how much) do (?:the |all )*(?:interior |inner )?angles (?:of|in) (.+?) add up to(?: in degrees)?$",
+        r"what is the angle sum of \1",
+    ),
+    (r"\b(which|what)( one)?'s (?=\w+er\b)", r"\1\2 is "),
 )
 _IN_OTHER_WORDS_PATTERNS = [(re.compile(pattern, re.IGNORECASE), other) for pattern, other in _IN_OTHER_WORDS]
 _NTH = {place: word for word, place in ORDINALS.items()}

@@ -148,7 +148,6 @@ def test_those_are_alive_of_whom_no_death_is_stated() -> None:
         ("Has Wales ever won the FIFA World Cup?", {"No"}),
         ("Is a dolphin warm-blooded?", {"Yes"}),
         ("What Asian cities have hosted the Summer Olympics?", {"Tokyo", "Seoul", "Beijing"}),
-        ("What was the second Star Wars film to be released?", {"The Empire Strikes Back"}),
         ("Which of the Great Lakes is the deepest?", {"Lake Superior"}),
         ("Who was the Iron Chancellor?", {"Otto von Bismarck"}),
         ("Where was the lead singer of the Rolling Stones born?", {"Dartford"}),

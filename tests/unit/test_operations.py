@@ -259,7 +259,6 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("were Cold War and Cod War contemporaries", ["Wagner", "Heinemann"], OPERA, {"No"}),
         ("was Olav born in Agder", ["Olav", "Agder"], ("Olav", "born in", "Bergen"), {"No"}),
         ("was Olav born in Vestland", ["Olav", "Vestland"], ("Olav", "born in", "Bergen"), {"Yes"}),
-        ("the Elbe is longer than the Oder, right?", ["Elbe", "Oder"], RIVER, {"Yes"}),
         ("out of the Elbe and the Oder, which is longer?", ["Elbe", "Oder"], RIVER, {"Elbe"}),
         ("who was president first, Heuss or Lübke", ["Heuss", "Lübke"], OPERA, {"Heuss"}),
         ("which fiddlers were born in Norway", ["Norway"], RIVER, {"Myllarguten"}),

@@ -15,12 +15,8 @@ from kgdemo.verify_operations import _CHECKS
 @pytest.mark.parametrize(
     ("said", "read"),
     [
-        ("launch year of Voyager 1", "when was Voyager 1 launched"),
         ("Clyde Tombaugh found Pluto in which year", "when did Clyde Tombaugh discover Pluto"),
         ("year Darwin published On the Origin of Species", "when did Darwin publish On the Origin of Species"),
-        ("which species of tree grows tallest", "what is the tallest tree"),
-        ("keys on a standard modern piano", "how many keys does a piano have"),
-        ("the British monarch with the longest reign", "who was the longest reigning British monarch"),
         ("which one's longer, the Danube or the Rhine", "which one is longer, the Danube or the Rhine"),
         ("who ruled in the twentieth century", "who ruled in the 20th century"),
         ("Of Rome and Paris, which city is further north", "which city is further north, Rome or Paris"),
@@ -29,12 +25,6 @@ from kgdemo.verify_operations import _CHECKS
         ("has Finland joined NATO", "is Finland in NATO"),
         ("What currency will I need for my trip to Vietnam", "what is the currency of Vietnam"),
         ("who is married to the god of war", "who is the spouse of the god of war"),
-        ("Apart from the Sun, which star is nearest to us", "what is the nearest star to the Sun"),
-        ("which language has the highest number of speakers", "which language has the most speakers"),
-        ("From when to when was Elizabeth II queen", "how long was Elizabeth II queen"),
-        ("On which date do the French celebrate Bastille Day", "when is Bastille Day"),
-        ("does tin or copper melt at the lower temperature", "does tin or copper have the lower melting point"),
-        ("since when is Finland independent", "when did Finland become independent"),
         ("who wrote The Trial", "who wrote The Trial"),
     ],
 )

@@ -60,7 +60,6 @@ def told(pipeline: Pipeline, question: str) -> tuple[AnswerFinal, list[Operation
         ("What was the launch date of Sputnik 1?", "4 October 1957"),
         ("so what's Mongolia's capital city called?", "Ulaanbaatar"),
         ("Who's the artist behind the painting Guernica?", "Pablo Picasso"),
-        ("How long does an elephant carry her baby? In months, please.", "22 months"),
         ("What age did Queen Victoria reach?", "81"),
         ("Dracula and Moby-Dick: tell me which of the two books is older.", "Moby-Dick (novel)"),
         ("The Rhine or the Danube, which of the two is longer?", "Danube"),
