@@ -198,20 +198,32 @@ class Pipeline:
             settings.hops,
             settings.forced,
         )
-        # slips first, since a rewriting copies what it does not know
-        words = in_plain_words(put_right(question, entities, graph)[0]) if graph.linker.knows_all_names else question
+        yield from self._in_plain_words(question, method, graph, settings, entities)
+        yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
+
+    def _in_plain_words(
+        self, question: str, method: MethodCard, graph: OpenedGraph, settings: Settings, entities: Sequence[str]
+    ) -> Iterator[Event]:
+        """Answer a question as it is read in plain words, or as it was typed where those are not likely.
+
+        Slips are put right before, since a rewriting copies what it does not know. Of a graph whose names are not all
+        known a slip cannot be told from a name.
+        """
         asked = partial(self.answered, method=method, graph=graph, settings=settings, entities=entities)
+        if not graph.linker.knows_all_names:
+            yield from asked(question)
+            return
+        rightly, _ = put_right(question, entities, graph)
+        words = in_plain_words(rightly)
 
         def again() -> Iterator[Event]:
-            if other := plainer(question):
+            if other := plainer(rightly):
                 yield from asked(other, typed=False)
 
         run = asked(words, typed=words == question)
-        once_more = words == question and graph.linker.knows_all_names
-        if once_more and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
+        if words == rightly and isinstance(self.resources(settings).reasoner, EmbeddedReasoner):
             run = or_in_other_words(run, again, graph.verifier)
         yield from run
-        yield from (Notice(cut) for cut in graph.kg.cut if cut not in before)
 
     def _method(self, settings: Settings) -> MethodCard:
         """The method of a run.
