@@ -39,10 +39,10 @@ from kgdemo.query.spelling import (
     without_slips,
 )
 from kgdemo.query.talk import without_talk
-from kgdemo.query.wording import in_fewer_words, in_plain_verbs, plain_question, says_more
+from kgdemo.query.wording import beyond_graphs, in_fewer_words, in_plain_verbs, plain_question, says_more
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
-_SHORT = 3  # letters from which a question word is looked for in a mistyped one
+_SHORT = 3  # letters from which a question word is looked for in a mistyped one; words of hardly a question
 _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)
@@ -176,7 +176,7 @@ def read(
 def _without_talk(question: str, graph: OpenedGraph) -> str:
     """A question without the talk around it, but with the names in that where it has no others, or refers to them."""
     short = without_talk(question)
-    if short == question or says_more(question, short):
+    if short == question or says_more(question, short) or (beyond_graphs(question) and len(short.split()) <= _SHORT):
         return question
     linked = _linked(question, graph)
     names = [m.text for m in linked.mentions if m.candidates[0].entity in linked.chosen]

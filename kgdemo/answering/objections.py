@@ -156,15 +156,23 @@ def _of_another_gender(query: Query, answers: Sequence[str], kg: KnowledgeGraph)
     return f"It asks for a {wanted}; what was found, {listed(list(answers), 3)}, is none."
 
 
+_ONE_OF_TWO = re.compile(
+    r"^(?:which|who|what) [^,]*, (?:the |an? )?([^,]+?) or (?:the |an? )?([^,?]+?)\??$", re.IGNORECASE
+)
+
+
 def _none_of_those_named(query: Query, answers: Sequence[str], kg: KnowledgeGraph) -> str:
     """That a question asks which of some things it is, and what was found is none of them."""
-    things = [fold(thing) for thing in query.plan.things]
-    if query.plan.form is not Form.COMPARISON or len(things) < 2 or " or " not in query.plan.asked:
+    offered = _ONE_OF_TWO.search(query.plan.asked)
+    said = query.plan.things if query.plan.form is Form.COMPARISON else offered.groups() if offered else ()
+    things = [fold(thing) for thing in said]
+    if len(things) < 2 or " or " not in query.plan.asked:
         return ""
     named = {fold(name) for one in answers for name in kg.names_of(one)}
-    if not named or any(thing in name or name in thing for thing in things for name in named):
+    of_them = len(answers) <= len(things) and any(t in name or name in t for t in things for name in named)
+    if not named or of_them:
         return ""
-    return f"It asks which of {listed(query.plan.things)} it is; what was found is {listed(list(answers), 3)}."
+    return f"It asks which of {listed(said)} it is; what was found is {listed(list(answers), 3)}."
 
 
 def name_passed_over(question: str, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
