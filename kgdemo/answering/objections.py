@@ -273,6 +273,9 @@ _MEASURE_OF = re.compile(
 )
 
 
+_SAY_NO_MORE = frozenset("content level value amount number count size figure percentage".split())  # behind a measure
+
+
 def _of_another_measure(asked: str, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """That a value was found of which the question has another word behind its name: *population density*."""
     found = _MEASURE_OF.match(asked.rstrip("?"))
@@ -280,7 +283,7 @@ def _of_another_measure(asked: str, operations: Sequence[Operation], kg: Knowled
     if not found or len(values) != 1:
         return ""
     said, other = fold(values[0].attribute).split(), fold(found["other"])
-    named = kg.words_of(values[0].entity) | FUNCTION_WORDS
+    named = kg.words_of(values[0].entity) | FUNCTION_WORDS | _SAY_NO_MORE
     if fold(found["one"]) not in said or other in said or other in named or other in fold(values[0].unit).split():
         return ""
     return f"It asks for the {found['one']} {found['other']}; the graph holds the {values[0].attribute} only."
