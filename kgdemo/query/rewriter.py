@@ -67,7 +67,7 @@ _SPEAKS_OF_AN_ORDER = re.compile(
     r"|than|after|any|ever)\b",
     re.IGNORECASE,
 )
-_YEAR = re.compile(r"\b[12]\d{3}\b")
+_WITH_DIGITS = re.compile(r"\b(?:[12]\d{3}|(?=\w*[A-Z])(?=\w*\d)\w+)\b")  # a year, or a name like *H2O2*
 _NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
 _CAPITAL = re.compile(r"(?<!^)(?<![\"“‘(])\b[A-Z][a-z][\w’']+")
 _BEGINNING = 4  # letters that a name shares with its other forms
@@ -313,8 +313,10 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
 
 
 def _says_all(text: str, plain: str) -> bool:
-    """Whether a rewriting of one sentence has its years, its *not* and *besides*, and kin where it asks for kin."""
-    if not set(_YEAR.findall(text)) <= set(_YEAR.findall(plain)) or (_KIN.search(text) and not _KIN.search(plain)):
+    """Whether a rewriting of one sentence has its years and formulas, its *not* and *besides*, and kin for kin."""
+    if not {*_WITH_DIGITS.findall(text)} <= {*_WITH_DIGITS.findall(plain)} or (
+        _KIN.search(text) and not _KIN.search(plain)
+    ):
         return False
     return not any(said.search(text) and not said.search(plain) for said in _NEVER_LEFT)
 
