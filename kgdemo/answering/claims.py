@@ -13,7 +13,7 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import demonyms
+from kgdemo.linking.words import nations
 from kgdemo.query.answer_type import kind_of
 from kgdemo.ranking.scorer import path_words
 
@@ -161,8 +161,8 @@ class Claims(Properties):
     def _nation_said(self) -> list[str]:
         """The country whose people the last word names, *was Picasso French*; none where it names none."""
         last = self.plan.asked.rstrip("?. ").rpartition(" ")[2].lower() if _IS_NATIONAL.match(self.plan.asked) else ""
-        nations = (places[0] for places, words in demonyms() if last in (word.lower() for word in words))
-        return [one for one in nations if kind_of(self.kg, one) == "country"][:1] if last else []
+        place = nations().get(last, "")
+        return [place] if place and kind_of(self.kg, place) == "country" else []
 
     def _said_directly(self, topics: Sequence[str]) -> Iterator[Event] | None:
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""

@@ -44,7 +44,7 @@ from kgdemo.linking.names import Name, name_index
 from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import DATE, LIFE, LIFE_SAID
+from kgdemo.query.measures import DATE, dates_a_life, speaks_of_a_life
 from kgdemo.query.plan import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
@@ -101,7 +101,6 @@ _WHO_HOLDS = re.compile(  # an office, today
     re.IGNORECASE,
 )
 _YEAR_ALONE, _LIVED = re.compile(r"\d{3,4}$"), re.compile(r"(?:birth|death) year of$")
-_ABOUT_LIFE = re.compile(r"\b(?:born|birth|die|died|dies|death|dead|killed|murdered|assassinated|executed)\b", re.I)
 
 
 class Conditions(Direct):
@@ -398,8 +397,8 @@ class Conditions(Direct):
     def _dated_things(self, ends: Mapping[str, Path]) -> list[Operand]:
         """Those of which the graph knows a year that may be meant: of people only where it is said to be of a life."""
         dated = self._dated(ends, ("discovered", DATE))
-        of_life = not LIFE_SAID.isdisjoint(self.query.content_words)
-        return [own for own in dated if of_life or own.attribute not in LIFE]
+        of_life = speaks_of_a_life(self.query.text)
+        return [own for own in dated if of_life or not dates_a_life(own.attribute)]
 
     def _of_year(self, ran: MethodRun, dated: Sequence[Operand], year: str) -> Iterator[Event]:
         """Those of the answers that are of a year which the question only says."""
@@ -615,7 +614,7 @@ class Conditions(Direct):
             return self.sets.containing(end, other)
         path = self.sets.joined(end, other)
         lived = _LIVED.match(path.relations[-1]) if path is not None and _YEAR_ALONE.match(other) else None
-        if lived and not _ABOUT_LIFE.search(self.plan.asked):
+        if lived and not speaks_of_a_life(self.plan.asked):
             return None  # who died in 1945 need not have been in office then
         is_noun = fold(bare(other)) in names_of_kind(self.plan.noun) if self.plan.noun else False
         if path is None or not is_noun or self.sets.inverse(path.relations[-1]) in SAYS_WHAT_IT_IS:

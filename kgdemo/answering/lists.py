@@ -32,7 +32,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.measures import DATE, LIFE_SAID, NUMBERS, is_time
+from kgdemo.query.measures import DATE, NUMBERS, is_time, speaks_of_a_life
 from kgdemo.query.nested import two_steps
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
@@ -209,7 +209,7 @@ class Lists(Editions):
         office = kind_of(self.kg, ran.cited[0].entities[0]) == "position" or said >= _TOOK_OFFICE
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
-        of_life = not LIFE_SAID.isdisjoint(said)  # when somebody won, or was one of a band, is not when he was born
+        of_life = speaks_of_a_life(self.query.text)  # when somebody won, or was one of a band, is not when he was born
         if _VICTORY & said or (sign == "=" and not office and not of_life):
             dated = [o for o in dated if kind_of(self.kg, o.entity) != "person"]
         dated = [replace(o, paths=narrowed.get(o.entity, o.paths)) for o in dated]

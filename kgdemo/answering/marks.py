@@ -32,7 +32,7 @@ from kgdemo.answering.records import (
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import demonyms
+from kgdemo.linking.words import nations
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import ANYTHING, AnswerType, Fit, answer_type_of, fits, kind_of, singulars
 from kgdemo.query.nested import BEING, WHOLE, descriptions
@@ -360,17 +360,11 @@ class Marks:
         return frozenset(named - self._words_beside(record))
 
 
-@cache
-def _nations() -> dict[str, str]:
-    """The adjective of each place, *irish*, and the place."""
-    return {word.lower(): places[0] for places, words in demonyms() for word in words}
-
-
 def is_foreign(kg: KnowledgeGraph, holder: str, text: str) -> bool:
     """Whether somebody is a citizen of other countries than a text says: no American is an *Irish playwright*."""
-    said = {place for word in re.findall(r"\w+", text.lower()) if (place := _nations().get(word))}
+    said = {place for word in re.findall(r"\w+", text.lower()) if (place := nations().get(word))}
     countries = [end for label, end in kg.neighbours(holder, directed=True) if label == "citizen of"] if said else []
-    own = {name for country in countries for name in kg.names_of(country)} & set(_nations().values())
+    own = {name for country in countries for name in kg.names_of(country)} & set(nations().values())
     return bool(own) and own.isdisjoint(said)
 
 

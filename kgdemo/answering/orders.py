@@ -46,9 +46,6 @@ _FEW = 0.5  # of all people, of whom a value has to be known before anybody is s
 _ALONE = 3  # things of which the value of one says nothing of who has the greatest
 _PRONOUNS = frozenset(("it", "he", "she", "they"))  # though a film is called so
 _NAMESAKES = 4  # of a name, that are compared
-_RELATIVE = re.compile(r"\b(?:that|which|who|whose|where|with)\b", re.IGNORECASE)
-_ASKS_YEAR = re.compile(r"\byear\b", re.IGNORECASE)
-_WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _IS_ONE = re.compile(r"\b(?:is|was|has) the \w+est\b", re.IGNORECASE)
 _AT_THAT_AGE = re.compile(r"\b(?:oldest|youngest) .*\bto (?:have |ever |be )?[a-z]+\b", re.IGNORECASE)
 _SEX = re.compile(r"^(?:wom[ae]n|female|lady|black) (?=\w)", re.IGNORECASE)

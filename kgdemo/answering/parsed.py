@@ -114,7 +114,9 @@ class Parsed(Grounded):
             events = tuple(one.events())
             if any(isinstance(event, AnswerFinal) and not event.refusal for event in events):
                 told = Notice(f"Understood as: {in_words(one.plan, one.masked)}.")
-                return Meaning((told, *events), one.sure)
+                return Meaning(
+                    (told, *events) if len(one.plan) > 1 else events, one.sure
+                )  # *after* alone tells nothing
         weighed = self.grounded(self._heard(text, mentions), parser)
         events = tuple(weighed.events()) if weighed is not None else ()
         if weighed is not None and any(isinstance(event, AnswerFinal) and not event.refusal for event in events):

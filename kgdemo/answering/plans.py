@@ -40,11 +40,11 @@ from kgdemo.query.measures import (
     BEGINNING,
     DATE,
     IN_OFFICE,
-    LIFE,
-    LIFE_SAID,
     UNIT_WORDS,
+    dates_a_life,
     is_time,
     says_greater,
+    speaks_of_a_life,
 )
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
 from kgdemo.query.plan import Form, Plan
@@ -124,6 +124,7 @@ _IN_POWER = re.compile(
 )
 
 
+_FROM_THEN = re.compile(r"\b(?:since|from) (?:the year )?\d", re.IGNORECASE)  # that year too
 _AREA = "area"
 _OF_A_YEAR = frozenset(  # what leads from a year to all that happened in it
     f"{what} year of" for what in ("birth", "death", "ending", "beginning", "foundation", "publication", "release")
@@ -478,8 +479,9 @@ class Plans(Walks):
         if in_office and _LEFT_OFFICE.search(heard.text):
             return None  # who was killed in office since then took it before
         dated = self._valued(ends, (*self._dates_said(heard, ends), *(_IN_OFFICE_FROM if in_office else (DATE,))))
-        if LIFE_SAID.isdisjoint(heard.text.lower().split()):  # who won in a year was not born in it
-            dated = [own for own in dated if own.attribute not in LIFE]
+        if not speaks_of_a_life(heard.text):  # who won in a year was not born in it
+            dated = [own for own in dated if not dates_a_life(own.attribute)]
+        sign = ">=" if sign == ">" and _FROM_THEN.search(heard.text) else sign
         bound = f"{sign} {years[0]}" if len(years) == 1 and not decade else ""
         if decade and not years and sign == "=":
             bound = f">= {decade[1]}0 and <= {decade[1]}9"

@@ -19,7 +19,7 @@ from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import kind_of, same_stem, singulars
-from kgdemo.query.measures import LIFE, LIFE_SAID
+from kgdemo.query.measures import dates_a_life, speaks_of_a_life
 from kgdemo.ranking.scorer import path_words
 
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
@@ -119,14 +119,15 @@ class Telling:
     ) -> Fit | None:
         """What accounts for a phrase; None where something in it is not accounted for."""
         fit, left, words = Fit(), set(phrase.places), description.words
-        if LIFE_SAID.isdisjoint(words):  # who won a prize in a year need not have been born in it
-            statements = [own for own in statements if not _says_a_life(self.sets.inverse(own.path.relations[-1]))]
+        of_life = speaks_of_a_life(" ".join(words))
+        if not of_life:  # who won a prize in a year need not have been born in it
+            statements = [own for own in statements if not dates_a_life(self.sets.inverse(own.path.relations[-1]))]
         self._counted(member, phrase, left, description, fit)
         for place in phrase.places & description.bounds.keys():
             others = [words[p] for p in phrase.places if p not in description.bounds]
             named_too = any(place not in s.places and not s.places.isdisjoint(phrase.places) for s in statements)
             bound = description.bounds[place]
-            if (date := self._date(member, bound, others, named_too, not LIFE_SAID.isdisjoint(words))) is not None:
+            if (date := self._date(member, bound, others, named_too, of_life)) is not None:
                 fit.values.append((date, bound))
                 left.discard(place)
         by_place: dict[frozenset[int], list[Statement]] = {}
@@ -221,7 +222,7 @@ class Telling:
         attributes = (*self.kg.literals.get(member, {}), *years)
         stated = (operand_of(self.kg, member, (attribute,)) for attribute in attributes)
         dates = [own for own in stated if own is not None and own.unit in ("", "year") and _is_date(own.value)]
-        dates = [own for own in dates if of_life or not _says_a_life(own.attribute)]
+        dates = [own for own in dates if of_life or not dates_a_life(own.attribute)]
         if not any(within_bound([own], bound) for own in dates):
             return None
         like = {
@@ -245,11 +246,6 @@ def joined(parts: Sequence[Fit], path: Path | None) -> Fit:
     values = [value for part in parts for value in part.values]
     likeness = min((part.likeness for part in parts), default=1.0)
     return Fit(list(dict.fromkeys(paths)), values, likeness, any(part.by_record for part in parts))
-
-
-def _says_a_life(label: str) -> bool:
-    """Whether a relation to a year or an attribute is one of the dates of a life."""
-    return label.removesuffix(IN_YEAR) in LIFE
 
 
 def _is_date(value: str) -> bool:

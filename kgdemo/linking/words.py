@@ -192,6 +192,12 @@ def demonyms() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
 
 
 @cache
+def nations() -> dict[str, str]:
+    """What is of a place, *irish* -> the place."""
+    return {word.lower(): places[0] for places, words in demonyms() for word in words}
+
+
+@cache
 def short_given_names() -> dict[str, tuple[str, ...]]:
     """Short form of a given name -> the given names it may stand for."""
     longer: dict[str, list[str]] = {}

@@ -16,7 +16,11 @@ TODAY = "today"  # in place of the day of a death
 AGE = "age"  # years between birth and death
 IN_OFFICE = ("in office from", "in office until")
 LIFE, COURSE = ("born", "died"), ("began", "ended")
-LIFE_SAID = frozenset("born birth birthday died dead death deceased passed lived".split())  # of whose dates is spoken
+_OF_A_LIFE = re.compile(
+    r"\b(?:born|birth|birthday|die|died|dies|dead|death|deceased|passed away|lived|killed|murdered|assassinated"
+    r"|executed)\b",
+    re.IGNORECASE,
+)
 # adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
 _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
@@ -434,3 +438,16 @@ def _end_said(word: str, attribute: str) -> bool | None:
     if word in _LESS or (attribute in ("age", "age reached") and word in _YOUNGER):
         return False
     return greater_end(word)
+
+
+# the dates of lives -----------------------------------------------------------------------------
+
+
+def speaks_of_a_life(text: str) -> bool:
+    """Whether a text speaks of a birth or a death: who won in a year need not have been born in it."""
+    return _OF_A_LIFE.search(text) is not None
+
+
+def dates_a_life(label: str) -> bool:
+    """Whether an attribute, or a relation to a year, dates a birth or a death."""
+    return label.removesuffix(" in year") in LIFE
