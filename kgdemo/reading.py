@@ -23,7 +23,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.linking.linker import LIKELY
 from kgdemo.linking.names import name_index, other_names_of
-from kgdemo.linking.words import common_words, frequent_words, ordinary_words
+from kgdemo.linking.words import common_words, english_words, frequent_words, ordinary_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import kind_of, singulars
 from kgdemo.query.measures import COMPARING, UNIT_WORDS
@@ -386,7 +386,8 @@ def _is_meant(kg: KnowledgeGraph) -> Callable[[str, str], bool]:
 def _is_english(word: str) -> bool:
     """Whether a word is a common one, as the British spell it too: *flavours*."""
     spelled = {word, word.replace("our", "or"), word.replace("is", "iz"), word.replace("tre", "ter")}
-    return any(form in common_words() for own in spelled for form in singulars(own))
+    forms = [form for own in spelled for form in singulars(own)]
+    return any(form in common_words() for form in forms) or any(form in english_words() for form in forms)
 
 
 def _nonsense(query: Query, graph: OpenedGraph) -> list[str]:

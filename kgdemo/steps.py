@@ -294,7 +294,7 @@ class InSteps:
         asked, kg = whole.query.plan.asked, self.graph.kg
         said = [clause.question for clause in clauses] or list(filter(None, [last_clause(asked)]))
         lost = unread(said, whole.ran, whole.operations, kg)
-        if whole.query.plan.form is Form.ENTITY:
+        if whole.query.plan.form is Form.ENTITY or not whole.operations:
             lost = lost or order_unread(asked, whole.ran, whole.operations)
             lost = lost or number_unread(asked, whole.ran, whole.operations, kg)
             lost = lost or year_unread(whole.query, whole.ran, whole.operations, kg)

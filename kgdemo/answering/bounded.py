@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kgdemo.answering.computation import MethodRun, computed_answer, listed, no_answer, order_of, within_bound
 from kgdemo.answering.conditions import Conditions
-from kgdemo.answering.operands import names_of_kind, same_attribute, shown_value
+from kgdemo.answering.operands import names_of_kind, number_of, same_attribute, shown_value
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
-from kgdemo.query.measures import in_unit
+from kgdemo.query.measures import NUMBER, in_unit
 from kgdemo.query.plan import Form
 
 
@@ -31,12 +31,17 @@ class Bounded(Conditions):
         if self.plan.things:
             yield from self._beyond_another(ends, ran)
             return
-        operands = same_attribute(self.kg, ends, self.plan.attributes)
+        if self.plan.attributes[0] == NUMBER:
+            numbers = (number_of(self.kg, end, self.plan.attributes[1]) for end in ends)
+            operands = [own for own in numbers if own is not None]
+        else:
+            operands = same_attribute(self.kg, ends, self.plan.attributes)
         sign, number = self.plan.bound.split()
         limit = in_unit(float(number), self.plan.unit, operands[0].unit) if operands else None
         if limit is None:
-            held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)})" if ends else f"The graph knows no {noun}"
-            yield no_answer(f"{held}, but no {self.plan.attributes[0]} of them in {self.plan.unit or 'numbers'}.")
+            held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)}), but no {self.plan.attributes[-1]} of them"
+            unit = f" in {self.plan.unit}" if self.plan.unit else ""
+            yield no_answer(f"{held}{unit}." if ends else f"The graph knows no {noun}.")
             return
         yield from self._within(operands, f"{sign} {round(limit, 6):.15g}", ran)
 

@@ -83,6 +83,11 @@ _SEVERAL = re.compile(
 )
 _WHICH = re.compile(r"^(?:which|what)((?: [\w-]+){1,5})", re.IGNORECASE)
 _HIS_NAME = re.compile(r"[.,;] (?:his|her) (?:full |first )?name\W*$", re.IGNORECASE)  # of whoever is described
+_ASKS_OF_WHOM = re.compile(  # of whatever is described: *the man who wrote it, capital of his country*
+    r"\b(?:his|her|its|their) (?!(?:(?:full|first) )?name\b)[\w-]+\W*$"
+    r"|\b(?:what|which|who)(?:['’]?s| is| was| are| were) (?:the )?[\w-]+['’]s [\w-]+",
+    re.IGNORECASE,
+)
 _IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
     r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
@@ -160,7 +165,7 @@ class Clues:
         if _IS_IT.match(question):
             return []  # whether something is so
         several = self._speaks_of_several(question) or ASKS_BEHIND.search(question) or _CHOICE.search(question)
-        described = "" if several else described_in(question)
+        described = "" if several or _ASKS_OF_WHOM.search(question) else described_in(question)
         words = telling_words(described)
         if len(words) < _LEAST_WORDS:
             return []

@@ -27,7 +27,7 @@ from kgdemo.answering.operands import (
     names_of_kind,
     operand_of,
 )
-from kgdemo.answering.records import ACHIEVED, says_order
+from kgdemo.answering.records import ACHIEVED, of_one_order, says_order
 from kgdemo.events import Answerability, AnswerFinal, Event, Notice, Operand, Operation, PathFound, PathVerified
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, date_parts, fold, spoken
 from kgdemo.kg.path import Path
@@ -464,7 +464,7 @@ class Computation:
 
     def _may_hold(self, holders: Collection[str], names: Sequence[str]) -> bool:
         """Whether a record may be of what the question asks for: an ocean's trench is no deepest *lake*."""
-        if self.plan.form is Form.SUPERLATIVE and not any(map(says_order, names)):
+        if self.plan.form is Form.SUPERLATIVE and not any(of_one_order(self.query.text, name) for name in names):
             return False  # it only describes where the highest of something is
         kinds = names_of_kind(self.plan.noun)
         if not kinds or self.plan.form is not Form.SUPERLATIVE:
@@ -619,6 +619,11 @@ def said_bound(bound: str) -> str:
         return f"between {first} and {last}"
     sign, year = bound.split()
     return f"{ {'<': 'before', '<=': 'until', '>': 'after', '>=': 'since', '=': 'in'}[sign] } {year}"
+
+
+def is_one_moment(earlier: Operand, later: Operand) -> bool:
+    """Whether two dates only say when something happened, by the day and by the year, and not how long it took."""
+    return all(one.attribute.startswith("happened") for one in (earlier, later))
 
 
 def years_between(earlier: Operand, later: Operand, kind: str) -> str:

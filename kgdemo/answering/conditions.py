@@ -53,6 +53,12 @@ from kgdemo.ranking.scorer import path_words
 _STEM = 4  # letters that an adjective shares with its name
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
 _NEGATION = re.compile(r"\b(?:not|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE)
+_BUT = frozenset(("except", "besides", "other than"))
+_BUT_WHOM = re.compile(
+    r"\b(?:except(?: for)?|besides|other than) (?:the )?(?P<name>.+?)"
+    r"(?=,| (?:is|are|was|were|has|have|do|did|play|in|on)\b|$)",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _CLAUSE = re.compile(  # which of them *has a* thing
     r"\b(?:(?:has|have|had) (?:an?|the|no|more)|with|that|whose|been \w+ed)\b", re.IGNORECASE
@@ -284,6 +290,10 @@ class Conditions(Direct):
         """Keep the answers that are joined to everything else that the question names, as far as the graph knows."""
         ends = self._whole_set(ran)
         negation = next((word.lower() for word in _NEGATION.findall(self.query.text)), "")
+        name, kept = self._but_those_named(ends) if negation in _BUT else ("", {})
+        if kept:
+            yield from self._without_those(ran, name, kept)
+            return
         if negation not in ("", "landlocked", *self._met(ran)) and applies(self.resources):
             held = f"The graph holds {len(ends)} that fit the rest of the question ({listed(list(ends), 8)})"
             yield no_answer(f"{held}, but nothing by which I could tell which of them “{negation}” means.")
@@ -369,6 +379,26 @@ class Conditions(Direct):
                 yield final
             return
         yield from self._joined(ran, remaining, len(ends), applied)
+
+    def _but_those_named(self, ends: Mapping[str, Path]) -> tuple[str, dict[str, Path]]:
+        """What the question leaves out, *instruments other than violins*, and the answers without that; else none."""
+        found = _BUT_WHOM.search(self.plan.asked)
+        if not found:
+            return "", {}
+        said = f" {fold(found['name'])} "
+        kept = dict(ends)
+        for end in ends:
+            names = (fold(name) for name in (bare(end), *self.kg.names_of(end)))
+            if any(f" {form} " in said for name in names for form in (name, f"{name}s")):
+                del kept[end]
+        topics = [topic for topic in self.query.topics if f" {fold(bare(topic))} " in said]  # *besides Spain*
+        return found["name"], kept if topics or len(kept) < len(ends) else {}
+
+    def _without_those(self, ran: MethodRun, name: str, kept: Mapping[str, Path]) -> Iterator[Event]:
+        """The answers less those that the question itself names."""
+        operands = [Operand(end, (path,)) for end, path in kept.items()]
+        if (yield from self._operate("step", f"{listed(list(kept))} (besides {name})", operands, tuple(kept))):
+            yield computed_answer(f"{listed(list(kept))} (besides {name}).", tuple(kept), ran)
 
     def _more_is_named(self, ran: MethodRun) -> bool:
         """Whether a word beside the noun names something that may narrow the answers down: the brother of the *sea*."""

@@ -129,7 +129,12 @@ class Description:
         """Years, decades and centuries; what they are called besides is taken out of the content."""
         for place in sorted(content):
             word, before = self.words[place], self.words[place - 1] if place else ""
-            if found := re.fullmatch(r"([12]\d{3})(s?)", word):
+            if place not in content:
+                continue
+            if until := self._end_of_years(place):
+                content.discard(place + 2)
+                yield place, f">= {word} and <= {until}"
+            elif found := re.fullmatch(r"([12]\d{3})(s?)", word):
                 year, sign = int(found[1]), _SIGNS.get(before, "=")
                 last = year + (99 if year % 100 == 0 else 9)
                 yield place, f">= {year} and <= {last}" if found[2] and sign == "=" else f"{sign} {year}"
@@ -138,6 +143,12 @@ class Description:
             ]:
                 content.discard(place + 1)
                 yield place, f">= {int(found[1]) * 100 - 99} and <= {int(found[1]) * 100}"
+
+    def _end_of_years(self, place: int) -> str:
+        """The year that years end with which begin at a place, *between 1990 and 1995*; empty where none do."""
+        around = " ".join(self.words[max(place - 1, 0) : place + 3])
+        found = re.fullmatch(r"(?:between|from) [12]\d{3} (?:and|to|until|till) ([12]\d{3})", around)
+        return found[1] if found else ""
 
     def _numbers(self, content: set[int]) -> Iterator[tuple[int, int]]:
         for place in sorted(content - self.bounds.keys()):

@@ -32,7 +32,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.measures import DATE, NUMBERS, is_time, speaks_of_a_life
+from kgdemo.query.measures import DATE, NUMBERS, OFFICE, is_time, speaks_of_a_life
 from kgdemo.query.nested import two_steps
 from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
@@ -53,7 +53,9 @@ _TOOK_OFFICE = frozenset(("took", "office"))
 _OF_ONE_SEX = frozenset("daughter son brother sister".split())
 _OF_IT = re.compile(r" (?:of|in|on) ", re.IGNORECASE)
 _DIED = frozenset("assassinated died killed shot murdered executed".split())
-_WITHIN = frozenset("before after since until between".split())
+_WITHIN = frozenset(
+    "before after since until between published released written composed painted made came appeared".split()
+)
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _WHAT_IS_CALLED = re.compile(
@@ -101,6 +103,11 @@ class Lists(Editions):
             return
         if people := self.nationals():
             yield from self.list_of_both(people)
+            return
+        if practising := self._practising():
+            ends = {end: path for end, path in practising.items() if path is not None}
+            dates = ("died",) if _DIED & set(self.query.content_words) else ("born",)
+            yield from self._filtered(MethodRun(), self._dated(ends, dates), len(ends))
             return
         if self.plan.things:  # the rest of the words say what its counterpart is, which the answer shows
             meant = self._link(self.plan.things[0])
@@ -210,7 +217,7 @@ class Lists(Editions):
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
         of_life = speaks_of_a_life(self.query.text)  # when somebody won, or was one of a band, is not when he was born
-        if _VICTORY & said or (sign == "=" and not office and not of_life):
+        if _VICTORY & said or OFFICE.search(self.plan.asked) or (sign == "=" and not office and not of_life):
             dated = [o for o in dated if kind_of(self.kg, o.entity) != "person"]
         dated = [replace(o, paths=narrowed.get(o.entity, o.paths)) for o in dated]
         if in_office and office and sign == "=":
@@ -227,6 +234,12 @@ class Lists(Editions):
                 f"The graph holds {len(ends)} ({listed(list(ends), 8)}), but not which of them is meant by "
                 f"{said_bound(self.plan.bound)}."
             )
+
+    def _practising(self) -> dict[str, Path]:
+        """All of an occupation, where nothing but years of their lives is asked: *composers born after 1850*."""
+        named = [one for one in self.query.topics if kind_of(self.kg, one) not in ("year", "century")]
+        lives = self.plan.bound and not named and speaks_of_a_life(self.plan.asked)
+        return self.sets.practitioners(self.plan.noun.lower()) if lives and " " not in self.plan.noun else {}
 
     def _called_so(self) -> Iterator[Event] | None:
         """Who goes by another name, *the Iron Chancellor*, or what *Byzantium* is; None where that is not asked."""
@@ -470,7 +483,7 @@ class Lists(Editions):
             yield computed_answer(", ".join(result), result, ran)
         else:
             held = f"None of the {len(dated)} that the graph holds with a year"
-            yield no_answer(f"{held} is from {said_bound(self.plan.bound)}.")
+            yield no_answer(f"{held} is of then ({said_bound(self.plan.bound)}).")
 
     def _tells_no_sex(self, path: Path) -> bool:
         """Whether daughters or brothers are asked for, where the graph states children and siblings."""

@@ -10,14 +10,14 @@ import re
 from collections.abc import Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
-from kgdemo.answering.operands import PLACES, Sets
+from kgdemo.answering.operands import PLACES, Sets, is_of_kind, names_of_kind
 from kgdemo.answering.records import order_of
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
+from kgdemo.query.answer_type import HELD_BY_ONE, Fit, fits, kind_of, same_stem, singulars
 from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
@@ -84,7 +84,8 @@ def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation])
     found = next(said, None) if end in ("more", "less") else None
     if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
         return ""
-    told = (*(operation.text for operation in operations), *map(str, ran.cited))
+    ways = (" ".join((*path.entities[:-1], *path.relations)) for path in ran.cited)  # an end may be *Budapest*
+    told = (*(operation.text for operation in operations), *ways)
     return "" if any(order_of(text)[0] == end for text in told) else found[0]
 
 
@@ -136,6 +137,55 @@ def of_another_kind(query: Query, answers: Sequence[str], sets: Sets) -> str:
     if not alike or any(one in members for one in answers) or not alike.isdisjoint(kinds):
         return ""
     return f"What the graph holds here is no {noun}: {listed(list(answers), 3)}."
+
+
+_ARE_OF_A_KIND = re.compile(  # *which islands are independent countries*
+    r"^(?:which|what) (?:[\w'’-]+ )+?(?:is|are|was|were) (?:(?:also|really|an?|all) )*(?P<noun>(?:[a-z]+ )?[a-z]+)$",
+    re.I,
+)
+_UPWARDS = re.compile(
+    r"^(?:(?:which|what)(?: are(?: the)?)? )?(?:types|kinds|sorts|species|breeds) of (?P<of>[a-z]+)\b", re.I
+)
+
+
+def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
+    """That none of what was found is what the question says of it, *are independent countries*, or is a kind of it."""
+    found, upwards = _ARE_OF_A_KIND.match(asked), _UPWARDS.match(asked)
+    if upwards:
+        named = [
+            sets.kg.entities[name.entity]
+            for one in singulars(upwards["of"])
+            for name in name_index(sets.kg).called(one)
+        ]
+        own = {end for one in named for label, end in sets.kg.neighbours(one, directed=True) if label == "instance of"}
+        if answers and all(one in own for one in answers):
+            return f"It asks for what is a {upwards['of']}; what was found, {listed(list(answers), 3)}, is what it is."
+    kinds = names_of_kind(found["noun"].split()[-1]) if found else ()
+    if not answers or sets.kg.types.isdisjoint(kinds) or any(is_of_kind(sets.kg, one, kinds) for one in answers):
+        return ""
+    return f"What the graph holds here are no {found['noun']}: {listed(list(answers), 3)}." if found else ""
+
+
+_THE_ONE = re.compile(  # who has an office that only one has
+    r"^(?:who|which \w+) (?:is|was|are) (?:[\w'’-]+(?:['’]s?)? )??(?:(?:the|now|current|present) )*(?P<role>[a-z]+)"
+    r"(?: (?:of|in|for|at|on)\b|$)",
+    re.IGNORECASE,
+)
+
+
+def _no_such_role(asked: str, answers: Sequence[str], operations: Sequence[Operation]) -> str:
+    """That several are found where the one in a part is asked for, *the captain*, of which nothing is said."""
+    found = _THE_ONE.match(asked)
+    role = found["role"].lower() if found else ""
+    paths = [path for one in operations for operand in one.operands for path in operand.paths]
+    if role not in HELD_BY_ONE or len(answers) < _FEW or not paths:
+        return ""
+    said = {word for path in paths for part in (path.entities[0], *path.relations) for word in fold(part).split()}
+    return (
+        ""
+        if role in said
+        else f"What I find is {listed(list(answers), 8)}; which of them the {role} is, I cannot tell."
+    )
 
 
 _GENDERS = {"woman": "woman", "man": "man", "girl": "woman", "actress": "woman", "lady": "woman", "female": "woman"}
@@ -306,8 +356,10 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
         return f"The graph knows nothing by the name of “{strange}”."
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
     said = said or _of_another_place(asked, operations)
-    said = said or _none_of_those_named(query, answers, kg)
+    said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
+    said = said or _no_such_role(asked, answers, operations)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
+    of_a_kind = of_a_kind or query.answer_type.named
     if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:
         said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
     yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]

@@ -12,6 +12,7 @@ from kgdemo.answering.computation import (
     IN_ORDER,
     MethodRun,
     computed_answer,
+    is_one_moment,
     listed,
     no_answer,
     one_alone,
@@ -220,7 +221,8 @@ class Plans(Walks):
             ends = {one: None for one in named if operand_of(self.kg, one, attributes_of(attribute)) is not None}
             ends = dict([*ends.items()][:1])
         if attribute in SPANS:
-            spans = [span for end, path in ends.items() if (span := self._pair_of(end, path, attribute))]
+            pairs = (self._pair_of(end, path, attribute) for end, path in ends.items())
+            spans = [span for span in pairs if span and not is_one_moment(*span)]
             if any(first.attribute in _OFFICE for first, _ in spans) and not _IN_POWER.search(heard.text):
                 return None  # how long somebody *spent in prison*
             key: tuple[object, ...] = ("lasted", *(first.entity for first, _ in spans))

@@ -127,6 +127,12 @@ def negates(text: str) -> bool:
     return _NEGATES.search(text) is not None
 
 
+def of_one_order(text: str, other: str) -> bool:
+    """Whether two texts speak of the same end of an order: the *longest* novel is not somebody's *last*."""
+    end, _ = order_of(text)
+    return bool(end) and end == order_of(other)[0]
+
+
 def says_order(question: str) -> bool:
     """Whether a question asks for the first, the most or another place of some order."""
     end, rank = order_of(question)

@@ -9,6 +9,7 @@ from datetime import date
 from kgdemo.answering.computation import (
     MethodRun,
     computed_answer,
+    is_one_moment,
     listed,
     no_answer,
     order_of,
@@ -63,6 +64,11 @@ class Spans(Values):
         if earlier is None or later is None:
             lacking = [name for name, o in zip(self.plan.attributes, (earlier, later), strict=True) if o is None]
             yield no_answer(f"The graph does not hold when {entity or self.plan.things[0]} {' and '.join(lacking)}.")
+            return
+        if is_one_moment(earlier, later):
+            yield no_answer(
+                f"The graph says only when {entity} happened ({shown_value(earlier)}), not how long it took."
+            )
             return
         kind = "age" if self.plan.attributes[0] == "born" else "span"
         years = years_between(earlier, later, kind)

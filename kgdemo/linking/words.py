@@ -35,6 +35,7 @@ _LETTERS_APART = re.compile(r"[\s.]*")
 _NOTHING_TO_FOLD = re.compile("[A-Za-z0-9]{2,}(?: [A-Za-z0-9]{2,})*")
 _SIGNS_OR_INITIALS = re.compile(rf"[{_APOSTROPHES}+#&_]|\b[A-Za-z][\s.]+[A-Za-z]\b")
 _FREQUENT = 8000  # place in the vocabulary
+_RARE = 50  # times that a word stands in the subtitles of films
 _ASCII_WORD = re.compile("[a-z0-9]+")
 
 
@@ -101,6 +102,18 @@ def frequent_words() -> frozenset[str]:
     """The English words of which every text has some: *hill* is no mistyped *will*. BERT's vocabulary goes by that."""
     tokens = json.loads((EMBEDDED_FOLDER / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
     return frozenset(word for word in common_words() if tokens[word] < _FREQUENT)
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """Words that are English and not rare, *chap*, *ticker*: typed as they are meant. Read with the first strange word.
+
+    They are those of pyspellchecker's dictionary, which counts how often each stands in subtitles of films.
+    """
+    from spellchecker import SpellChecker
+
+    counted = SpellChecker().word_frequency.dictionary
+    return frozenset(word for word, times in counted.items() if times > _RARE)
 
 
 def name_words(name: str) -> tuple[str, ...]:

@@ -97,6 +97,10 @@ _ROLES = {  # nouns that are no type but say which types can be meant
         _NUMBER,
     ),
 }
+HELD_BY_ONE = frozenset(
+    "captain coach goalkeeper king queen president minister chancellor pope emperor mayor governor commander general "
+    "chairman chairwoman ceo boss drummer guitarist bassist vocalist frontman astronaut".split()
+)
 _QUESTION_WORDS = {"who": _WHO, "whom": _WHO, "whos": _WHO, "where": _PLACES, "wheres": _PLACES, "when": _TIME}
 _MUCH = frozenset("many much long old tall far big high deep fast heavy large wide".split())  # how many, not how come
 _BEFORE = frozenset(
@@ -128,6 +132,8 @@ def answer_type_of(question: str, types: Collection[str]) -> AnswerType:
     words = re.findall(r"[^\W_]+", _OF_TODAY.sub("", question.lower()))
     start = next((place for place, word in enumerate(words) if word not in _BEFORE), len(words))
     first = words[start] if start < len(words) else ""
+    if first == "who" and _is_somebody(words[start + 1 :]):
+        return AnswerType(_SOMEBODY)
     if first in _QUESTION_WORDS:
         return ANYTHING if _asks_who_that_is(words[start:]) else AnswerType(_QUESTION_WORDS[first])
     if first == "how":
@@ -162,6 +168,12 @@ def _asks_who_that_is(words: list[str]) -> bool:
     name = list(takewhile(lambda word: word != "and", words[1 if words[0] == "whos" else 2 :]))
     known = _BEHIND | _ROLES.keys() | {"a", "an", "the", "s"}
     return bool(name) and not any(word in known or word.endswith("ed") for word in name)
+
+
+def _is_somebody(words: list[str]) -> bool:
+    """Whether who is asked for has an office or a part that only a person has: *who was India's captain in 2011*."""
+    head = next((place for place, word in enumerate(words) if word in _BEHIND), len(words))
+    return words[:1] != [] and words[0] in _BEING and head <= _REACH + 1 and words[head - 1] in HELD_BY_ONE
 
 
 def kind_of(kg: KnowledgeGraph, entity: str) -> str:

@@ -11,15 +11,18 @@ Patterns are written with the pieces of ``query.measures``, and match a whole qu
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kgdemo.query.claimed import turned_round
 from kgdemo.query.measures import (
     AGE,
     COURSE,
+    HOW,
     IN_OFFICE,
     LIFE,
     MORE,
+    NUMBER,
     NUMBERS,
     SAID_NUMBER,
     SIGNS,
@@ -160,11 +163,19 @@ def _read_as_it_stands(question: str, text: str) -> Plan:
         if plan is not None:
             return _of_described(plan, question)
     bound, without = bound_of(question)
+    made = _MADE_BY.match(without) if bound else None
+    without = f"which {made['works']} did {made['by']} {_MADE[made['works'].lower()]}" if made else without
     changed = without.rstrip("?!. ") != text.strip().rstrip("?!. ")
     hops = 3 if _BEHIND_A_PLACE.search(question) else 0
     return Plan(base=without if changed else "", noun=_head_noun(question), bound=bound, hops=hops)
 
 
+_MADE = {
+    **dict.fromkeys("novels books plays poems stories".split(), "write"),
+    **dict.fromkeys("operas symphonies ballets concertos".split(), "compose"),
+    "films": "direct", "movies": "direct", "paintings": "paint", "albums": "record", "songs": "record",
+}  # fmt: skip
+_MADE_BY = re.compile(rf"^(?:which|what) (?P<works>{'|'.join(_MADE)}) by (?P<by>.+)$", re.IGNORECASE)
 # *the currency of the country that* somebody *is from*: three relations, or four by way of a birthplace
 _BEHIND_A_PLACE = re.compile(
     r"\bof the (?:countr(?:y|ies)|city|state|continent|region|nation)s? (?:where|in which|that|which|whose|the)\b", re.I
@@ -389,8 +400,8 @@ _WITH_VALUE = patterns_of(
 
 
 _KIND_BOUNDED = (
-    r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me)?(?: all)?(?: the)? *{noun}"
-    r"(?P<where> (?:in|of|on|from) .+?)?,? "
+    r"(?:(?P<many>how many|number of)|(?:what|which|name|list)(?: are| is)?)?(?: me\b)?(?: all\b)?(?: the\b)? *{noun}"
+    r"(?P<where> (?:in|of|on|from|by) .+?)?,? "
 )
 _LYING = (
     r"(?: (?:(?:that|which) )?(?:lie|lies|are|located|stand|found)(?= (?:in|on)\b))?(?P<where_behind> (?:in|of|on) .+)?"
@@ -402,6 +413,20 @@ _BOUNDED = patterns_of(  # *islands larger than 1,000 km²*, *countries with ove
 )
 
 
+_BOUNDED_AS = patterns_of(  # *planets that are over 100,000 km in diameter*, *birds that weigh more than 100 kg*
+    rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{MORE} {SAID_NUMBER}"
+    rf"(?: (?:in )?(?P<adjective>{'|'.join(HOW)})| in {{measure}})",
+    rf"{_KIND_BOUNDED}(?:that |which )?(?:usually |can )?"
+    rf"(?P<verb>weighs?|lasts?|runs?|swims?|fl(?:y|ies))(?: (?:for|at))?(?: a speed of)? {MORE} {SAID_NUMBER}",
+)
+_DONE_SO = {"weigh": ("weight", "mass"), "last": ("duration",)}  # what else is done at a speed
+_COUNTED = patterns_of(  # *planets with more than 50 moons*, *films that have won at least ten Academy Awards*
+    rf"{_KIND_BOUNDED}(?:that |which |who )?(?:with|having|has|have|had|won)(?: won)? {MORE} (?P<number>\d+) "
+    rf"(?P<counted>[a-z][\w' -]+?){_LYING}",
+)
+_NUMBER_WORD = re.compile(
+    rf"\b(?P<more>than|over|above|below|under|least|most|up to) (?P<word>one|{'|'.join(NUMBERS)})\b", re.IGNORECASE
+)
 _BOUNDED_BY = patterns_of(
     rf"{_KIND_BOUNDED}(?:(?:that |which )?(?:is|are|was|were) )?{{er}} than {{y}}"
     r"(?:,? (?:but|and) (?:that |which )?(?:lie|lies|are|is|located|flow|stand)(?P<where_behind> (?:in|on|of) .+))?"
@@ -411,20 +436,22 @@ _MORE_SAID = re.compile(r" (?:but|and) (?:\w+ )*(?:has|have|is|are|lie|lies|was|
 
 def _bounded(question: str) -> Plan | None:
     """A question for the things of a kind whose value is above or below a number, or that of another thing."""
-    found = first_match(_BOUNDED, question)
+    question = _NUMBER_WORD.sub(lambda said: f"{said['more']} {_in_digits(said['word'])}", question)
+    found = first_match(_BOUNDED_AS, question) or first_match(_BOUNDED, question)
+    said = found.groupdict() if found else {}
+    counts = said.get("more") and not (said.get("measure") or said.get("adjective") or said.get("verb"))
+    if counts and (said["unit"] or "").lower() not in ("people", "inhabitants", "residents", "citizens"):
+        found = None
+    found = found or first_match(_COUNTED, question)
     if not found:
         return _bounded_by(question)
     said = found.groupdict()
-    if said.get("more"):
-        sign = SIGNS.get(said["more"].lower(), ">")
-        unit = (said["unit"] or "").lower()
-        if not said["measure"] and unit not in ("people", "inhabitants", "residents", "citizens"):
-            return None
-        attributes = measured_by(said["measure"] or "population")
-    else:
+    if not said.get("more"):
         attributes, greater = degree_of(found)
         sign = ">" if greater else "<"
-    limit = number_said(said["number"], said["scale"] or "")
+    else:
+        attributes, sign = _bounded_so(said), SIGNS.get(said["more"].lower(), ">")
+    limit = number_said(said["number"], said.get("scale") or "")
     noun, where = plural_of(said["noun"].strip()), without_world(said["where"] or said.get("where_behind") or "")
     return Plan(
         Form.COUNT if said["many"] else Form.ALL,
@@ -432,8 +459,22 @@ def _bounded(question: str) -> Plan | None:
         noun=noun,
         attributes=attributes,
         bound=f"{sign} {round(limit, 6):.15g}",
-        unit=(said["unit"] or "").strip(),
+        unit=(said.get("unit") or "").strip(),
     )
+
+
+def _bounded_so(said: Mapping[str, str | None]) -> tuple[str, ...]:
+    """What is bounded: a measure, what a verb or an adjective measures, or how many there are of something."""
+    if counted := said.get("counted"):
+        return (NUMBER, counted)
+    if verb := said.get("verb"):
+        return _DONE_SO.get(verb.lower().removesuffix("s"), ("speed",))
+    adjective = said.get("adjective")
+    return HOW[adjective.lower()] if adjective else measured_by(said.get("measure") or "population")
+
+
+def _in_digits(word: str) -> str:
+    return "1" if word.lower() == "one" else str(NUMBERS[word.lower()])
 
 
 def _bounded_by(question: str) -> Plan | None:

@@ -309,10 +309,10 @@ def parts_of(series: re.Match[str]) -> str:
 
 
 def plural_of(noun: str) -> str:
-    if noun.endswith("s"):
-        return noun
     irregular = {"man": "men", "woman": "women", "person": "people", "wife": "wives", "child": "children"}
     *before, last = noun.split()
+    if last.endswith("s") or last.lower() in irregular.values():
+        return noun
     plural = irregular.get(last.lower()) or (f"{last[:-1]}ies" if re.search(r"[^aeiou]y$", last) else f"{last}s")
     return " ".join([*before, plural])
 
@@ -348,6 +348,7 @@ _CENTURY = re.compile(
     re.I,
 )
 _DECADE = re.compile(r"\b(?:in|during|of|from) the (?:(?:early|mid|late)[ -])?(?P<decade>\d{3}0)'?s\b", re.IGNORECASE)
+_CAME_OUT = "born|written|published|released|made|painted|composed|built|founded|came out|come out|appeared"
 _BETWEEN = re.compile(
     r"\b(?:between|from) (?P<first>\d{4}) (?:and|to|until|till|-) (?P<last>\d{4})\b"
     r"|\b(?P<since>\d{4}) ?[–-] ?(?P<until>\d{4})\b",
@@ -368,8 +369,7 @@ def _range_of(question: str) -> tuple[str, str]:
             years = (int(found["decade"]), int(found["decade"]) + 9)
         else:
             years = (int(found["first"] or found["since"]), int(found["last"] or found["until"]))
-        without = _without(question, found, "born|written|published|released|made|painted|composed|built|founded")
-        return f">= {years[0]} and <= {years[1]}", re.sub(r" (?:was|were)$", "", without)
+        return f">= {years[0]} and <= {years[1]}", _without(question, found, _CAME_OUT)
     return "", question
 
 
@@ -381,7 +381,7 @@ def bound_of(question: str) -> tuple[str, str]:
     for pattern, sign in _BOUNDS:
         found = pattern.search(question)
         if found:
-            return f"{sign} {found['year']}", _without(question, found)
+            return f"{sign} {found['year']}", _without(question, found, _CAME_OUT)
     found = _IN_A_YEAR.search(question)
     if found and _HELD_OR_WON.search(question):
         return f"= {found['year'] or found['year_of_day']}", _without(question, found)
@@ -392,7 +392,7 @@ def _without(question: str, found: re.Match[str], verbs: str = "") -> str:
     """A question without the words that a pattern has found, and without a verb right before them."""
     before = question[: found.start()]
     if verbs:
-        before = re.sub(rf"\b(?:{verbs}) *$", "", before, flags=re.IGNORECASE)
+        before = re.sub(rf"(?: (?:was|were|are|is))? (?:{verbs}) *$", "", before, flags=re.IGNORECASE)
     return " ".join((before + question[found.end() :]).strip(" ,").split())
 
 

@@ -30,6 +30,14 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"((?:which|who|what)\b.*\b(?:\w+er|more|less|fewer|first|last|most)\b.*)$",
         r"\3, \1 or \2",
     ),
+    (r"(?<=the )((?:[a-z]+est|most [a-z]+)) one$", r"\1"),
+    (r"^how (?:long|big|thick) is (.+) in (pages|chapters|words|verses|volumes)$", r"how many \2 does \1 have"),
+    (r"\b(in|after|before|since|until) the year (?=\d{3,4}\b)", r"\1 "),
+    (
+        r"^((?:which|what) (?:presidents|prime ministers|kings|queens|popes|chancellors|emperors|mayors|governors))"
+        r" did (.+?) have (?=after|since|before|between)",
+        r"\1 of \2 took office ",
+    ),
     # kin and lives
     (r"\b(?:dad|daddy)\b", "father"),
     (r"\bcame up with\b", "invented"),
@@ -125,7 +133,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     (r" AND ", " and "),
     (
         rf"^(?:(?:out )?of|among|amongst|from)(?: all)?(?: of)? (?:the )?(?:{_MANY} )?"
-        r"((?:[\w'-]+ ){0,2}(?!this|is)\w+s), (?:which|who|what)(?: one)?(?: of them)? (?=is|was|has|have|had|\w+s\b)",
+        r"((?:[\w'-]+ ){0,2}(?!this|is)\w+s),? (?:which|who|what)(?: one)?(?: of them)? (?=is|was|has|have|had|\w+s\b)",
         r"which of the \1 ",
     ),
     (
@@ -229,6 +237,11 @@ _MADE_IN_WHAT_YEAR = re.compile(  # *Clyde Tombaugh found Pluto in which year*, 
 )
 
 
+_TENS = {
+    word: 1900 + 10 * place
+    for place, word in enumerate("twenties thirties forties fifties sixties seventies eighties nineties".split(), 2)
+}
+_DECADE = re.compile(rf"(?<=\bthe )((?:early|mid|late)[ -])?({'|'.join(_TENS)})\b", re.IGNORECASE)
 _CENTURY = re.compile(rf"\b({'|'.join(word for word in ORDINALS if word.endswith('th'))}) century\b", re.IGNORECASE)
 
 
@@ -239,6 +252,7 @@ def _nth(number: int) -> str:
 def in_other_words(question: str) -> str:
     """A question in the words that the readers of forms know."""
     question = _CENTURY.sub(lambda said: f"{ORDINALS[said[1].lower()]}th century", question)
+    question = _DECADE.sub(lambda said: f"{said[1] or ''}{_TENS[said[2].lower()]}s", question)
     for pattern, other in _IN_OTHER_WORDS_PATTERNS:
         question = pattern.sub(other, question)
     question = _NUMBERED.sub(lambda said: f"the {_nth(number_of_word(said['number']))}", question)

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.models.embedding import sentence_embedder
+from kgdemo.query.measures import NUMBERS, number_of_word
 from kgdemo.query.translator import BEGIN, END, PAD, READ, WIDTH, Translator, load, save
 from kgdemo.query.wording import beyond_graphs, is_private
 
@@ -111,6 +112,10 @@ _NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, 
 _NEVER_LEFT = (  # what a text of one sentence says and a plain question then has to say
     re.compile(r"\b(?:never|not|without|neither)\b|n['’]t\b(?! (?:it|he|she|they|there|that|you)\b)", re.IGNORECASE),
     re.compile(r"\b(?:besides|apart from|other than|except)\b", re.IGNORECASE),
+)
+_BREAKS_OFF = re.compile(r"\b(?:the|an?|if|and|or|who|which|that|than)\W*$|^\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
+_THAN_SO_MANY = re.compile(
+    rf"\b(?:than|over|above|under|below|at least|at most) (\d+|{'|'.join(NUMBERS)})\b", re.IGNORECASE
 )
 _JOINED = "+"  # before a piece that stands right behind the one before it
 
@@ -304,7 +309,10 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
         return False
     if _TELLS_FIRST.search(text) is None and not _says_all(text, plain):
         return False
-    if _cuts_a_name(text, plain) or _stutters(plain):
+    asked = re.split(r"[.!:;] ", text)[-1]
+    if any(said.search(asked) and not said.search(plain) for said in _NEVER_LEFT):
+        return False
+    if _cuts_a_name(text, plain) or _stutters(plain) or _BREAKS_OFF.search(plain):
         return False
     told, asked = _telling(text), _telling(plain)
     same_place = told.intersection(_PLACES_BEYOND) == asked.intersection(_PLACES_BEYOND)
@@ -313,12 +321,12 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
 
 
 def _says_all(text: str, plain: str) -> bool:
-    """Whether a rewriting of one sentence has its years and formulas, its *not* and *besides*, and kin for kin."""
-    if not {*_WITH_DIGITS.findall(text)} <= {*_WITH_DIGITS.findall(plain)} or (
-        _KIN.search(text) and not _KIN.search(plain)
-    ):
+    """Whether a rewriting of one sentence has its years and formulas, its numbers, and kin for kin."""
+    kin, kept = len(_KIN.findall(text)), len(_KIN.findall(plain))
+    if not {*_WITH_DIGITS.findall(text)} <= {*_WITH_DIGITS.findall(plain)} or kept < min(kin, 2):
         return False
-    return not any(said.search(text) and not said.search(plain) for said in _NEVER_LEFT)
+    numbers = {(own.isdigit() and int(own)) or NUMBERS.get(own, 1) for own in _WORD.findall(fold(plain))}
+    return all(number_of_word(own.lower()) in numbers for own in _THAN_SO_MANY.findall(text))
 
 
 def _cuts_a_name(text: str, plain: str) -> bool:

@@ -25,9 +25,17 @@ _ASKING = frozenset("what who which when where whose".split())
 _SHARED_NAME = re.compile(r"\b(?P<one>[^\W\d_]+) (?P<word>and|or) (?P<other>[^\W\d_]+) (?P<family>[^\W\d_]+)\b")
 
 
+_FAMILY_FIRST = re.compile(  # *Charlotte Brontë or Emily*
+    r"\b(?P<one>[A-Z][^\W\d_]+ [A-Z][^\W\d_]+) (?P<word>and|or) (?P<other>[A-Z][^\W\d_]+)\b(?! [A-Z])"
+)
+_IN_BOTH = re.compile(  # *the Nobel Prize for physics and chemistry*
+    r"\b(?P<head>[^\W\d_]+ [^\W\d_]+) (?:in|for) (?:both )?(?P<one>[^\W\d_]+) and (?P<other>[^\W\d_]+)\b(?: both\b)?",
+    re.IGNORECASE,
+)
 _TEXT_SPEAK = {
     "n": "and", "u": "you", "r": "are", "ur": "your", "wot": "what", "wat": "what", "wiv": "with", "thru": "through",
     "b4": "before", "yr": "year", "yrs": "years", "temp": "temperature", "abt": "about", "coz": "because",
+    "pm": "prime minister",
 }  # fmt: skip
 _SHORT_WORD = re.compile(rf"(?<=[a-z?] )(?:{'|'.join(_TEXT_SPEAK)})(?= [a-z])|^(?:{'|'.join(_TEXT_SPEAK)})(?= [a-z])")
 
@@ -74,6 +82,16 @@ def in_full(text: str, is_name: Callable[[str], bool]) -> str:
         own = [f"{found[end]} {found['noun']}" for end in ("one", "other")]
         return f"which{found['rest']} {own[0]} or {own[1]}" if all(map(is_name, own)) else found[0]
 
+    def with_family(found: re.Match[str]) -> str:
+        other = f"{found['other']} {found['one'].split()[-1]}"
+        known = is_name(found["one"]) and is_name(other)
+        return f"{found['one']} {found['word']} {other}" if known else found[0]
+
+    def in_both(found: re.Match[str]) -> str:
+        one, other = (f"{found['head']} in {found[end]}" for end in ("one", "other"))
+        return f"{one} and {other}" if is_name(one) and is_name(other) else found[0]
+
+    text = _IN_BOTH.sub(in_both, _FAMILY_FIRST.sub(with_family, text))
     text = _MOUNT.sub(lambda found: f"Mount {found[1]}" if is_name(f"Mount {found[1]}") else found[0], text)
     return _WHICH_OF_NOUN.sub(with_noun, _SHARED_NAME.sub(written, text))
 

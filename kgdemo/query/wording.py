@@ -94,11 +94,12 @@ _TASK = re.compile(
     re.IGNORECASE,
 )
 _OPINION = re.compile(
-    r"""\b(?:should|favou?rite|in\ your\ opinion|do\ you\ (?:think|like|prefer|believe)
+    r"""\b(?:should(?!\ (?:like|love)\ (?:to|the|a)\b)|ought|favou?rite|in\ your\ opinion
+    |do\ you\ (?:think|like|prefer|believe)
     |(?<!personal\ )(?:the\ )?(?:best|worst|greatest|nicest|coolest|cutest|prettiest|funniest
       |most\ (?:beautiful|interesting|famous|important|influential|popular|boring|overrated|underrated|talented))
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
-       |\ (?:places?|things?|time)\ to)
+       |\ (?:places?|things?|time)\ to|(?-i:\ [A-Z]))
     |better|worse|nicer|more\ beautiful|more\ important)\b
     |\breally\ (?:belong|deserve|matter)s?\b
     |^(?:is|are|was|were)\ .+\ (?:disgusting|delicious|tasty|ugly|beautiful|boring|funny|cool|nice|bad|good|scary
@@ -111,8 +112,10 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     (?!\ (?:i|we|you|he|she|they|one|people)\ need\b)
     \ (?:(?:not|never|ever|still|next)\ )?
       (?:the|an?|it|he|she|they|we|you|i|there|this|that|be|become|win|host|have|happen|get|take|lead|rule|play|end|come|go
-      |die|direct|make|meet|reach|replace|succeed|start|begin|land|\w+\ (?:win|be|become|host|have|happen|end|die)\b)\b
-    |^(?:who|what|when|where|which)\b.*(?:\b(?:is|are)|['’]s)\ going\ to\b|^(?:when|where)\ (?:is|are)\ the\ next\b
+      |die|direct|make|meet|reach|replace|succeed|start|begin|land
+      |(?:\w+\ ){1,3}(?:ever\ )?(?:win|be|become|host|have|happen|end|die|write|release|publish|return|retire)\b)\b
+    |^(?:who|what|when|where|which)\b.*(?:\b(?:is|are)|['’]s)\ (?:going\ to|gonna)\b
+    |^(?:when|where)\ (?:is|are)\ the\ next\b
     |^(?:when|where|who)\b.*\bin\ the\ future\b""",
     re.IGNORECASE | re.VERBOSE,
 )

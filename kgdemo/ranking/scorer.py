@@ -162,7 +162,7 @@ def coverage(words: Sequence[str], said: Sequence[str], embedder: Embedder) -> f
 def path_words(relations: Sequence[str]) -> list[str]:
     """The words of a path's relations without function words; the last relation where none is left."""
     words = [word for relation in relations for word in spoken(relation).split() if word not in FUNCTION_WORDS]
-    return words or [relations[-1]]
+    return words or list(relations[-1:])
 
 
 # Decoded paths, ranked ----------------------------------------------------------------------------
