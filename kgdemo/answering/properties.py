@@ -1,4 +1,4 @@
-"""Whether one thing is or has something: a kind, a colour, a coast, a number of something, something it can do."""
+"""Whether one thing is or has something: a kind, a nation, a colour, a coast, a number of something, an ability."""
 
 from __future__ import annotations
 
