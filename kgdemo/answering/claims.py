@@ -5,21 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from kgdemo.answering.computation import MethodRun, listed, no_answer
+from kgdemo.answering.computation import SEX, MethodRun, listed, no_answer
 from kgdemo.answering.operands import LIES_IN, PASSES_ON, PLACES, names_of_kind
 from kgdemo.answering.properties import IS_OR_PLAYS, Properties
 from kgdemo.answering.records import ACHIEVED
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import bare, fold, spoken, with_article
+from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken, with_article
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.linking.words import nations
 from kgdemo.query.answer_type import kind_of
+from kgdemo.query.claimed import kin_claimed
+from kgdemo.query.measures import KIN
 from kgdemo.ranking.scorer import path_words
 
 _SAYS_NOT_WHAT = frozenset(("part of", "has part", "consists of", "ingredient of", "named after"))
-_IS_KIN = re.compile(  # is somebody *the father of*, or *the son of*, somebody
-    r"^(?:is|was) (?P<x>.+?) (?:the |an? )?(?:(?P<parent>father|mother|parent)|son|daughter|child) of\b", re.IGNORECASE
+_KIND_OF_KIN = frozenset(("person", "character", "deity"))
+_SEXES = frozenset(("woman", "man", "goddess", "god"))
+_LIVING = frozenset(("animal", "plant"))
+_ARE_THERE = re.compile(
+    r"^(?:(?:is|are) there (?:any |an? )?(?:wild )?(?P<noun>[\w' -]+?) (?:living |to be found )?(?:in|on)"
+    r"|(?:do|does) (?:wild )?(?P<who>[\w' -]+?) (?:still )?live (?:wild )?(?:in|on)"
+    r"|(?:is|are) (?P<which>[\w' -]+?) (?P<native>native|endemic) to) (?P<place>.+?)$",
+    re.IGNORECASE,
+)
+_WAS_EVER_IN = re.compile(
+    r"^(?:was|were|has|have) (?P<x>.+?) (?:ever )?(?:been )?(?:in|to) (?P<place>.+)$", re.IGNORECASE
+)
+_BEEN_THERE = (
+    *((one,) for one in ("born in", "died in", "residence", "educated at")),
+    *((one, "took place in") for one in ("commanded", "won", "took part in")),
 )
 _ONE_KIND_OF_MANY = frozenset(("instance of", "has instance", "animal family"))  # others may be left unsaid
 _IS_IT = re.compile(r"^(?:is|are|was|were)\b", re.IGNORECASE)
@@ -41,14 +55,6 @@ _LIVED_WHERE = re.compile(r"^(?:was|were|did) .+ (?P<verb>born|buried|die) in (?
 _PAST = {"die": "died"}
 _OUTCOME = frozenset("win won lose lost beat defeat defeated survive survived".split())
 _IS_IN = re.compile(r"^(?:is|was) (?P<x>.+?) in (?:the )?(?P<y>.+)$", re.IGNORECASE)
-_IS_NATIONAL = re.compile(  # *was Frida Kahlo Mexican*
-    r"^(?i:is|was|were|are) [^,]+ [A-Z]\w*(?:n|sh|ese|ch|ss|k|i|h|er)$"
-)
-_OF_A_COUNTRY = re.compile(  # *is Lego a Swedish company*, *nokia is a japanese company, right*
-    r"^(?:.+ )?(?:is|was|are|were) (?:.+ )?an? (?:[\w-]+ )*?(?P<whose>\w+(?:n|sh|ese|ch|ss|k|i)) [a-z]\w+"
-    r"(?:,? right)?$",
-    re.IGNORECASE,
-)
 _CAME_FROM = re.compile(
     r"^(?i:did|do|does) .+ (?:come|originate|hail) from (?!\d)"
     r"|^(?i:is|are|was|were) .*[A-Z][\w/.]+ (?:originally )?from [A-Z]"
@@ -102,6 +108,12 @@ class Claims(Properties):
         if died is not None:
             yield from self._no_longer_alive(died)
             return
+        of_people = (self._is_kin, self._is_real, self._is_of_nation, self._has_been_one_of_nation, self._was_there)
+        of_things = (self._is_able, self._are_there, self._has_a_coast)
+        for reader in (self._number_claimed, *of_people, *of_things):
+            if (told := reader()) is not None:
+                yield from told
+                return
         stated = self._has_any_stated()
         if stated is not None:
             yield from self._says_number(stated)
@@ -111,25 +123,13 @@ class Claims(Properties):
             operand = Operand(same, (), "type", kind_of(self.kg, same))
             yield from self._says("yes", same, [operand], f"Yes: both are names of {same}.")
             return
-        counted = self._number_claimed()
-        if counted is not None:
-            yield from self._is_number(*counted)
-            return
         having = self._has_one_called()
         if having:
             subject, path = having[0]
             yield from self._says("yes", subject, [Operand(path.end, (path,))], f"Yes: {path}.")
             return
-        able = self._is_able()
-        if able is not None:
-            yield from able
-            return
-        coast = self._has_a_coast()
-        if coast is not None:
-            yield from coast
-            return
         topics = _apart([topic for topic in self.query.topics if topic in self.kg.entities])
-        topics = topics if len(topics) > 1 else self._one_in_the_other() or [*topics, *self._nation_said()]
+        topics = topics if len(topics) == 2 else self._one_in_the_other(topics) or self._nation_said() or topics
         coloured = self._is_coloured(topics)
         if coloured is not None:
             yield from coloured
@@ -152,17 +152,12 @@ class Claims(Properties):
         else:
             yield from self._decided(ran, topics)
 
-    def _one_in_the_other(self) -> list[str]:
-        """What two names mean of which one is said to be in the other, where together they name a third: a joining."""
+    def _one_in_the_other(self, topics: Sequence[str]) -> list[str]:
+        """What two names mean of which one is said to be in the other, where they name one thing or more than two."""
         found = _IS_IN.match(self.plan.asked)
         meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else [""]
-        return meant if all(meant) and len(set(meant)) == len(meant) else []
-
-    def _nation_said(self) -> list[str]:
-        """The country whose people the last word names, *was Picasso French*; none where it names none."""
-        last = self.plan.asked.rstrip("?. ").rpartition(" ")[2].lower() if _IS_NATIONAL.match(self.plan.asked) else ""
-        place = nations().get(last, "")
-        return [place] if place and kind_of(self.kg, place) == "country" else []
+        known = len(topics) < 2 or set(meant) <= set(topics)
+        return meant if known and all(meant) and len(set(meant)) == len(meant) else []
 
     def _said_directly(self, topics: Sequence[str]) -> Iterator[Event] | None:
         """Yes where an edge says that one topic is what the other names, *warm-blooded*; None where none does."""
@@ -187,12 +182,7 @@ class Claims(Properties):
         for edition in editions:
             for end, path in self.sets.ends(edition, (relation,)).items():
                 found[end] = path
-                chain = self.sets.containing(end, other) if end != other and kind_of(self.kg, other) in PLACES else None
-                if end == other or chain is not None:
-                    back = chain.relations if chain is not None else ()
-                    inverses = [self.sets.inverse(one) for one in reversed(back)]
-                    ends = tuple(reversed(chain.entities[:-1])) if chain is not None else ()
-                    whole = Path((*path.entities, *ends[1:], other), (*path.relations, *inverses)) if chain else path
+                if (whole := self.sets.onward(path, other)) is not None:
                     return self._says("yes", other, [Operand(whole.end, (whole,))], f"Yes: {path}.")
         if not found:
             return None
@@ -200,15 +190,115 @@ class Claims(Properties):
         said_no = f"No, as far as the graph says: {series[0]} {relation} {listed(list(found), 12)}."
         return self._says("no", other, operands, said_no)
 
-    def _other_way_round(self, path: Path) -> tuple[str, str, str] | None:
-        """Who is said to be the parent of a parent, or the child of a child: the subject, the relation, the other."""
-        found = _IS_KIN.match(self.plan.asked)
-        if not found or len(path.relations) != 1 or path.relations[0] not in ("child", "child of"):
+    def _is_kin(self) -> Iterator[Event] | None:
+        """Whether somebody is the son, the wife, the brother of somebody; None where that is not asked, or not known.
+
+        Whose sex the graph does not state may be either. *No* needs the parent, the spouse stated who is one instead.
+        """
+        claims = kin_claimed(self.plan.asked)
+        for name, role, of_whom in claims:
+            ones, others = self._people_called(name), self._people_called(of_whom)
+            relations = [(KIN[role],), *([("child of", "child")] if KIN[role] == "sibling" else [])]  # of one parent
+            pairs = [(one, other) for one in ones for other in others if one == ones[0] or other == others[0]]
+            walks = (self.sets.leads(one, walk, other) for walk in relations for one, other in pairs if one != other)
+            if (path := next(filter(None, walks), None)) is not None:
+                return self._of_the_sex(path, role)
+        for name, role, of_whom in claims:
+            one, other = (next(iter(self._people_called(text, whole=True)), "") for text in (name, of_whom))
+            if one and other and kind_of(self.kg, one) == kind_of(self.kg, other):  # no actor is a character's father
+                return self._no_kin(one, role, other)
+        return None
+
+    def _people_called(self, name: str, whole: bool = False) -> list[str]:
+        """Whom a name may mean, those whom linking chose first; by the whole name, if that is asked."""
+        meant = [one for one in self._link(name) if kind_of(self.kg, one) in _KIND_OF_KIN]
+        words = set(fold(name).split()) - FUNCTION_WORDS
+        meant = [one for one in meant if not whole or self.kg.words_of(one) >= words]
+        return sorted(meant, key=lambda one: one not in self.query.topics)
+
+    def _of_the_sex(self, path: Path, role: str) -> Iterator[Event]:
+        """Yes where whom a path begins with is not stated to be of the other sex: a brother is no sister."""
+        wanted, who = SEX.get(role, ()), path.entities[0]
+        stated = {end: label for label, end in self.kg.neighbours(who, directed=True) if end in _SEXES}
+        against = next((end for end in stated if wanted and end not in wanted), "")
+        if against:
+            sex = Path((who, against), (stated[against],))
+            return self._says("no", role, [Operand(against, (sex,))], f"No: {path}, and {sex}.")
+        return self._says("yes", who, [Operand(path.end, (path,))], f"Yes: {path}.")
+
+    def _no_kin(self, one: str, role: str, other: str) -> Iterator[Event]:
+        """No where others are stated to be what somebody is claimed to be, or it is the other way round."""
+        relation = KIN[role]
+        back = (
+            self.sets.leads(one, (self.sets.inverse(relation),), other) if relation in ("child", "child of") else None
+        )
+        if back is not None:
+            return self._says("no", role, [Operand(back.end, (back,))], f"No, it is the other way round: {back}.")
+        child, parent = (other, one) if relation == "child" else (one, other)
+        stated: dict[str, Path] = {}
+        if relation in ("child", "child of"):
+            stated = self.sets.ends(child, ("child of",))
+            sexes = {end: self._sexes(end) for end in (*stated, parent)}
+            enough = len(stated) > 1 or (sexes[parent] and sexes[parent] in [sexes[end] for end in stated])
+            stated = stated if enough else {}
+        elif relation == "spouse":
+            stated = self.sets.ends(one, (relation,)) or self.sets.ends(other, (relation,))
+        elif self.sets.ends(other, (relation,)):
+            stated = self.sets.ends(one, (relation,))
+        if not stated:
+            return iter((no_answer(f"The graph does not say whether {one} is {with_article(role)} of {other}."),))
+        operands = [Operand(end, (path,)) for end, path in stated.items()]
+        told = "; ".join(map(str, stated.values()))
+        return self._says("no", role, operands, f"No, as far as the graph says: {told}.")
+
+    def _sexes(self, who: str) -> set[str]:
+        return {end.replace("god", "man") for _, end in self.kg.neighbours(who, directed=True) if end in _SEXES}
+
+    def _are_there(self) -> Iterator[Event] | None:
+        """Yes where something of a kind is known to live or lie in a place, *are there penguins in Africa*; else None.
+
+        Only what lives nowhere else is native to a place.
+        """
+        found = _ARE_THERE.match(self.plan.asked)
+        places = [one for one in self._link(found["place"]) if kind_of(self.kg, one) in PLACES][:1] if found else []
+        if not found or not places:
             return None
-        parent, child = (path.entities[0], path.end) if path.relations[0] == "child" else (path.end, path.entities[0])
-        subject, other = (child, parent) if found["parent"] else (parent, child)
-        relation = "child" if found["parent"] else "child of"
-        return (subject, relation, other) if fold(found["x"]) == fold(subject) else None
+        noun = found["noun"] or found["who"] or found["which"]
+        inside = self.sets.within(places[0], noun) if found["noun"] else {}
+        for end in () if inside or not found["noun"] else self.sets.members(noun):
+            for own in self.sets.ends(end, ("located in",)).values():
+                if (onward := self.sets.onward(own, places[0])) is not None:
+                    inside[onward.end] = onward
+        if (path := next(iter(inside.values()), None)) is not None and not self.sets.leaves_continent_open(path):
+            return self._says("yes", path.end, [Operand(path.end, (path,))], f"Yes: {path}.")
+        kinds = names_of_kind(noun)
+        ends = tuple(f" {kind}" for kind in kinds)
+        names = (name for name in self.kg.info if name.lower() in kinds or name.lower().endswith(ends))
+        for member in (name for name in names if kind_of(self.kg, name) in _LIVING):
+            homes = self.sets.ends(member, ("lives in",))
+            there = {end: path for end, own in homes.items() if (path := self.sets.onward(own, places[0])) is not None}
+            elsewhere = [end for end in homes if kind_of(self.kg, end) in PLACES and end not in there]
+            path = next((path for path in there.values() if not self.sets.leaves_continent_open(path)), None)
+            if path is not None and not (found["native"] and elsewhere):
+                return self._says("yes", path.end, [Operand(path.end, (path,))], f"Yes: {path}.")
+        return None
+
+    def _was_there(self) -> Iterator[Event] | None:
+        """Whether somebody was in a place, *was Napoleon ever in Egypt*; yes or nothing, for who says where he was not.
+
+        None where that is not asked.
+        """
+        found = _WAS_EVER_IN.match(self.plan.asked)
+        meant = [one for one in self._link(found["place"]) if kind_of(self.kg, one) in PLACES][:1] if found else []
+        who = next(iter(self._people_called(found["x"], whole=True) if found and meant else ()), "")
+        if not who or kind_of(self.kg, who) != "person":
+            return None
+        for walk in _BEEN_THERE:
+            for path in self.sets.ends(who, walk).values():
+                onward = self.sets.onward(path, meant[0])
+                if onward is not None and not self.sets.leaves_continent_open(onward):
+                    return self._says("yes", who, [Operand(onward.end, (onward,))], f"Yes: {onward}.")
+        return iter((no_answer(f"The graph does not say whether {who} was ever in {meant[0]}."),))
 
     def _has_one_called(self) -> list[tuple[str, Path]]:
         """What a topic has that is called by what stands behind *a* or *any*: has somebody won *an Oscar*."""
@@ -236,17 +326,11 @@ class Claims(Properties):
             walks = [(one, (f"{_PAST.get(where['verb'].lower(), where['verb'].lower())} in",)) for one in topics]
         is_in = _IS_IN.match(self.plan.asked)
         there: Sequence[str] = _IS_WHERE if is_in and not _DONE_TO.search(is_in["x"]) else ()
-        from_there = _OF_A_COUNTRY.match(self.plan.asked)
-        meant = self._link(from_there["whose"]) if from_there else ()
-        if not set(meant).isdisjoint(topics):
-            country_meant = [one for one in meant if kind_of(self.kg, one) == "country"][:1]
-            topics = [*(topic for topic in topics if topic not in meant), *(country_meant or meant[:1])]
-            there = _COMES_FROM
         walks = [*((one, (label,)) for one in topics for label in there if self.sets.ends(one, (label,))), *walks]
         walks = [*((one, (ACHIEVED,)) for one in topics if kind_of(self.kg, one) == "feat"), *walks]
         a_country = any(kind_of(self.kg, topic) == "country" for topic in topics)  # it may be a club
-        of_country = a_country and (_COMPETES.match(self.query.text) or _IS_NATIONAL.match(self.plan.asked))
-        country = [(one, ("citizen of",)) for one in topics] if of_country else []
+        competes = a_country and _COMPETES.match(self.query.text)
+        country = [(one, ("citizen of",)) for one in topics] if competes else []
         both = self._of_two_objects(topics)
         if both is not None:
             yield from both
@@ -261,14 +345,6 @@ class Claims(Properties):
             or self.sets.leaves_continent_open(path)
         ):
             yield no_answer(f"The graph says {path}, which does not decide this.")
-            return
-        if path is not None and (claim := self._other_way_round(path)):
-            subject, relation, claimed = claim
-            others = [Operand(end, (own,)) for end, own in self.sets.ends(subject, (relation,)).items()]
-            if others and claimed not in [operand.entity for operand in others]:
-                yield from self._says("no", claimed, others, f"No, it is the other way round: {path}.")
-            else:
-                yield no_answer(f"The graph says it the other way round: {path}.")
             return
         if path is not None:
             claimed = next(topic for topic in topics if topic in (path.entities[0], path.end))
@@ -366,7 +442,10 @@ class Claims(Properties):
         """Whether a claim compares, or names a colour, of which a path says nothing: is tomato soup *red*."""
         words = set(self.query.content_words)
         colours = (one for one in self.kg.entities.known(f"{word} (colour)" for word in words))
-        return bool(re.search(r"\bthan\b", self.plan.asked)) or any(one not in path.entities for one in colours)
+        return bool(re.search(r"\bthan\b", self.plan.asked)) or any(
+            one not in path.entities and not any(bare(one) in fold(name).split() for name in path.entities)
+            for one in colours
+        )
 
     def _is_god_of_that(self, path: Path) -> bool:
         """Whether a deity is joined to what else the question names: *the god of the sea* is more than a god."""
@@ -398,10 +477,9 @@ class Claims(Properties):
         for first, relations in (one for one in walks if one[1][0] in PASSES_ON):
             for end, path in self.sets.ends(first, relations[:1]).items():
                 for other in topics:
-                    chain = self.sets.containing(end, other) if other not in (first, end) else None
-                    if chain is not None and not self.sets.spreads(end, kind_of(self.kg, other)):
-                        back = [self.sets.inverse(relation) for relation in reversed(chain.relations)]
-                        return Path((*path.entities, *reversed(chain.entities[:-1])), (*path.relations, *back))
+                    onward = self.sets.onward(path, other) if other not in (first, end) else None
+                    if onward is not None and not self.sets.spreads(end, kind_of(self.kg, other)):
+                        return onward
         for one in topics:
             for other in topics:
                 chain = self.sets.containing(one, other) if one != other else None

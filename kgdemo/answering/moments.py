@@ -7,14 +7,14 @@ was Mozart when he composed The Magic Flute*. An event is a thing that the graph
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, computed_answer, no_answer, order_of, years_between
 from kgdemo.answering.operands import operand_of, shown_value
 from kgdemo.answering.spans import Spans
-from kgdemo.events import Event, Operand
+from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
-from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE
 
 _DATE_OF = {  # the verb of an event, or its noun, and the date that says when it was
@@ -49,15 +49,21 @@ _MAKES_SOMETHING = re.compile(
 _SAID = {"born": "was born", "founded": "was founded", "opened": "was opened", "released": "came out"}
 
 
+_BE_DONE = re.compile(r"(?P<x>.+?) (?P<be>was|were) (?P<rest>.+)", re.IGNORECASE)
+_DATED = re.compile(r"-?\d{1,4}(?:-\d\d){0,2}")
 _YEAR_TOLD = re.compile(r" \((?:in )?\d{3,4}\)$")  # *Magna Carta (1215)*
 
 
 class Moments(Spans):
     """Answers that are read off the dates of two events."""
 
-    def came_before(self) -> Iterator[Event]:
-        """Whether one event was before another, or after it."""
-        moments = self._both()
+    def came_before(self, when: Callable[[str], Iterable[Event]]) -> Iterator[Event]:
+        """Whether one event was before another, or after it.
+
+        Args:
+            when: answers a question that asks when an event was.
+        """
+        moments = self._both(when)
         if isinstance(moments, str):
             yield no_answer(moments)
             return
@@ -92,11 +98,11 @@ class Moments(Spans):
         if operation is not None:
             yield computed_answer(f"{years} years ({said}).", (years,))
 
-    def _both(self) -> list[Operand] | str:
+    def _both(self, when: Callable[[str], Iterable[Event]] = lambda _: ()) -> list[Operand] | str:
         """The two events with their dates; in their place a sentence where the graph does not hold one."""
         found: list[Operand] = []
         for thing in self.plan.things:
-            moment = self._moment(thing, found)
+            moment = self._moment(thing, found) or self._answered(thing, not found, when)
             if moment is None:
                 return f"The graph does not hold when this was: “{thing}”."
             found.append(moment)
@@ -124,6 +130,19 @@ class Moments(Spans):
                 return dated
         return self._made(event, before[0].entity) if before else None
 
+    def _answered(self, event: str, is_first: bool, when: Callable[[str], Iterable[Event]]) -> Operand | None:
+        """The date that answers when an event was: *the Titanic sank*."""
+        told = _BE_DONE.match(event)
+        asked = self.plan.asked.split()[0] if is_first else "did"
+        question = f"when {told['be']} {told['x']} {told['rest']}" if told else f"when {asked.lower()} {event}"
+        events = list(when(question))
+        final = next((own for own in events if isinstance(own, AnswerFinal)), None)
+        stated = [one.operands for one in events if isinstance(one, Operation) and one.verified and one.kind == "value"]
+        if final is None or final.refusal or len(stated) != 1 or len(stated[0]) != 1:
+            return None
+        (operand,) = stated[0]
+        return operand if _DATED.fullmatch(operand.value) and operand.unit in ("", "year") else None
+
     def _made(self, event: str, maker: str) -> Operand | None:
         """When what somebody made came to be: *he composed The Magic Flute*; None where it is not stated to be his."""
         found = _MAKES_SOMETHING.match(event)
@@ -138,7 +157,7 @@ class Moments(Spans):
         """Whether every word of an event belongs to the name of a thing, so that no verb is left unread."""
         words = self.kg.words_of(entity)
         said = set(fold(event).split()) - FUNCTION_WORDS - SAYS_LITTLE
-        return all(word in words or not words.isdisjoint(singulars(word)) for word in said)
+        return all(any(same_stem(own, word) for own in words) for word in said)
 
 
 def _undecided(one: Operand, other: Operand) -> bool:

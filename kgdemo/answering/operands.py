@@ -165,6 +165,16 @@ class Sets:
             self._chains[inner, outer] = self._chain(inner, outer)
         return self._chains[inner, outer]
 
+    def onward(self, path: Path, place: str) -> Path | None:
+        """A path to a place gone on to one that the place lies in; the path itself where it ends there."""
+        if path.end == place:
+            return path
+        chain = self.containing(path.end, place)
+        if chain is None or place in path.entities:
+            return None
+        outwards = tuple(self.inverse(relation) for relation in reversed(chain.relations))
+        return Path((*path.entities, *reversed(chain.entities[:-1])), (*path.relations, *outwards))
+
     def _holds_anything(self, outer: str) -> bool:
         """Whether anything lies in it."""
         if outer not in self._holding:

@@ -70,7 +70,13 @@ def answer(
         return
     if query.plan.words and query.plan.form in (Form.YES_NO, Form.SPAN):
         moments = Moments(*given)
-        yield from moments.came_before() if query.plan.form is Form.YES_NO else moments.between()
+
+        def when(question: str) -> Iterator[Event]:
+            linked = link(question)
+            asked = understand(question, [one for one in query.topics if one in linked] or linked[:1], resources.kg)
+            return answer(asked, run, resources, link, directed, vocabulary)
+
+        yield from moments.came_before(when) if query.plan.form is Form.YES_NO else moments.between()
         return
     if query.plan.span:
         yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()

@@ -34,8 +34,8 @@ from kgdemo.answering.operands import (
 from kgdemo.answering.walks import SPANS, Ends, Heard, Walks, attributes_of, kin_as_said
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, date_parts
-from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
+from kgdemo.query.claimed import kin_claimed, number_claimed
 from kgdemo.query.measures import (
     AGE,
     BEGINNING,
@@ -305,6 +305,9 @@ class Plans(Walks):
 
         What leads to a place leads to the place around it.
         """
+        counted = number_claimed(self.plan.asked)
+        if (counted and counted[0] != "=") or kin_claimed(self.plan.asked):
+            return None  # which one path does not tell
         claimed, ends = heard.names[plan[0]].entities, self._walk(heard, plan[1:])
         there = next((one for one in claimed if one in ends), None)
         around = () if there is not None else self._place_around(ends, claimed)
@@ -339,11 +342,9 @@ class Plans(Walks):
         places = [one for one in claimed if kind_of(self.kg, one) in PLACES]
         for end, path in ends.items():
             for place in places:
-                chain = self.sets.containing(end, place) if path is not None else None
-                if path is not None and chain is not None and not self.sets.spreads(end, kind_of(self.kg, place)):
-                    outwards = tuple(self.sets.inverse(relation) for relation in reversed(chain.relations))
-                    within = tuple(reversed(chain.entities[:-1]))
-                    return place, {place: Path((*path.entities, *within), (*path.relations, *outwards))}
+                onward = self.sets.onward(path, place) if path is not None else None
+                if onward is not None and not self.sets.spreads(end, kind_of(self.kg, place)):
+                    return place, {place: onward}
         return ()
 
     def _are_joined(self, end: str, claimed: Sequence[str]) -> bool:

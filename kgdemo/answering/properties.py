@@ -1,12 +1,13 @@
-"""Whether one thing is or has something: a kind, a colour, a coast, a number of something, something it can do."""
+"""Whether one thing is or has something: a kind, a nation, a colour, a coast, a number of something, an ability."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from kgdemo.answering.computation import Computation, computed_answer, listed, no_answer
+from kgdemo.answering.computation import Computation, computed_answer, listed, no_answer, order_of, within_bound
 from kgdemo.answering.operands import (
+    PLACES,
     SAYS_WHAT_IT_IS,
     ability,
     called,
@@ -17,15 +18,18 @@ from kgdemo.answering.operands import (
     shown_value,
 )
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import fold, with_article
+from kgdemo.kg.labels import bare, fold, with_article
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
+from kgdemo.linking.words import demonyms, nations
 from kgdemo.query.answer_type import kind_of, singulars
-from kgdemo.query.measures import NUMBERS, number_of_word, plural_of
+from kgdemo.query.claimed import number_claimed
+from kgdemo.query.measures import plural_of
 
 _IS_SO = re.compile(r"^(?:is|are|was|were) .+ (?P<adjective>[\w-]+)$", re.IGNORECASE)
 _FAITHS = frozenset("hindu muslim islamic christian jewish buddhist sikh pagan".split())  # of a feast, a book, a place
 _CLASS = "animal class"
+_STATE = frozenset("of the and republic kingdom united states state".split())  # words in the names of many states
 _NOT_REALLY = frozenset(("dwarf", "former", "false", "fictional"))  # a dwarf planet is no planet
 _IN_STATE = " at room temperature"
 _SEAS = frozenset(("sea", "ocean"))
@@ -51,16 +55,29 @@ _SAME = re.compile(
     r"^(?:is|are|was|were) (?P<x>.+?) (?:and|as) (?P<y>.+?) (?:the same(?: \w+)?|one and the same|identical)[?.! ]*$",
     re.I,
 )
-_CLAIMS_NUMBER = re.compile(
-    rf"^(?:do|does|did|has|have|had|is|are|was|were)\b.* (?:have|has|won|win|wins|got|hosted|written|made|of)?\b ?"
-    rf"(?:exactly |only )?(?P<number>{'|'.join(NUMBERS)}|\d{{1,3}}) (?P<thing>[a-z][\w ]*?s)(?: right)?[?.! ]*$",
+_IS_ABLE = re.compile(r"^(?:can|could) .+ (?P<verb>[a-z]+)[?.! ]*$", re.IGNORECASE)
+_AWARDED = ("award received", "won")
+_EDITION = re.compile(r"^[12]\d{3} ")
+_OF_NATION = re.compile(
+    r"^(?:is|are|was|were) (?P<x>.+?) (?:really |originally |actually )?(?:(?P<one>an? )(?P<before>(?:[\w-]+ )*?))?"
+    rf"(?P<nation>{'|'.join(sorted(map(re.escape, nations()), key=len, reverse=True))})(?P<sex>woman)?"
+    r"(?: (?P<noun>[a-z][\w -]*?))?(?: by (?:birth|nationality))?(?:,? right)?$",
     re.IGNORECASE,
 )
-_IS_ABLE = re.compile(r"^(?:can|could) .+ (?P<verb>[a-z]+)[?.! ]*$", re.IGNORECASE)
-_OFTEN = {"twice": 2, "thrice": 3}
-_CLAIMS_TIMES = re.compile(
-    rf"^(?:did|has|have) .+? (?:win|won) (?:an?|the) (?P<thing>.+?) "
-    rf"(?P<often>twice|thrice|(?:{'|'.join(NUMBERS)}) times)$",
+_ORIGINS = ("citizen of", "originates from", "headquartered in", "based in", "located in")  # the surest first
+_ONE_OF_NATION = re.compile(
+    r"^(?:(?:has|have) there (?:ever )?been|(?:is|are|was|were) there (?:ever )?) ?(?:an? |any )?"
+    rf"(?P<nation>{'|'.join(map(re.escape, nations()))}) (?P<noun>[a-z][\w ]*?)$",
+    re.IGNORECASE,
+)
+_OUR_TIME, _OF_NATIONS = 1900, 1000  # years: when the states of today were there, when there were any of their names
+_TELLS_NO_KIND = frozenset("citizen national man woman person subject thing one".split())
+_A_BEING = frozenset("person people man woman figure character being human".split())
+_IS_REAL = re.compile(
+    r"^(?:is|are|was|were) (?P<x>.+?) (?:(?:ever )?(?:an? )?(?P<real>real|actual|historical)(?: life)?"
+    r"|(?:an? )?(?:fictional|fictitious|imaginary|made-up|mythical|invented))"
+    r"(?: (?P<noun>[a-z]+(?: being)?))?$"
+    r"|^(?:did|has) (?P<y>.+?) (?P<exist>(?:(?:really|actually|ever|truly) )*(?:exist|existed))$",
     re.IGNORECASE,
 )
 
@@ -153,31 +170,238 @@ class Properties(Computation):
         meant = [next(iter(self._link(found[name])), "") for name in ("x", "y")] if found else ["", "?"]
         return meant[0] if meant[0] == meant[1] else ""
 
-    def _number_claimed(self) -> tuple[int, Operand] | None:
-        """The number that the question gives, and the one that the graph states: does a spider have *eight legs*."""
-        found = _CLAIMS_NUMBER.search(self.query.text)
-        if not found:
-            return self._times_claimed()
-        stated = (number_of(self.kg, topic, found["thing"]) for topic in self.query.topics)
-        known = next((number for number in stated if number is not None), None)
-        return (number_of_word(found["number"]), known) if known is not None else None
+    def _number_claimed(self) -> Iterator[Event] | None:
+        """Whether there are as many as the question says: *eight legs*, *more than one Oscar*; None where it does not.
 
-    def _times_claimed(self) -> tuple[int, Operand] | None:
-        """The same of what was won again: *did she win the Nobel Prize twice*."""
-        found = _CLAIMS_TIMES.match(self.plan.asked)
-        stated = (number_of(self.kg, topic, plural_of(found["thing"])) for topic in self.query.topics) if found else ()
-        known = next((number for number in stated if number is not None), None)
-        if not found or known is None:
+        What is counted may be more than the graph holds, so that a count decides only that there are enough.
+        """
+        claim = number_claimed(self.plan.asked)
+        if claim is None:
             return None
-        often = found["often"].lower()
-        return _OFTEN.get(often) or number_of_word(often.split()[0]), known
+        sign, number, thing = claim
+        if len(self.query.topics) == 1 and re.match(r"(?:is|are|was|were) there\b", self.plan.asked, re.IGNORECASE):
+            thing = re.sub(r" (?:of|in|on|around) (?:the )?(?-i:[A-Z]).*", "", thing)  # *moons around Jupiter*
+        several = thing if singulars(thing.split()[-1].lower())[0] != thing.split()[-1].lower() else plural_of(thing)
+        stated = (number_of(self.kg, topic, several) for topic in self.query.topics)
+        known = next((one for one in stated if one is not None), None)
+        if known is not None:
+            return self._is_number(sign, number, known)
+        for topic in self.query.topics:
+            if held := self._held_at_least(topic, thing):
+                return self._are_enough(sign, number, topic, held)
+        if sign == "=" or not self.query.topics:
+            return None  # two things may be said to be something, *are these two languages*
+        return iter((no_answer(f"The graph states no number of “{thing}” here, so neither yes nor no."),))
 
-    def _is_number(self, claimed: int, stated: Operand) -> Iterator[Event]:
-        text = f"{stated.entity}: {stated.attribute} {stated.value}"
-        operation = yield from self._operate("value", text, [stated], (f"{stated.value} {stated.unit}".strip(),))
+    def _held_at_least(self, topic: str, thing: str) -> list[Path]:
+        """The awards of a kind that are surely different ones: those of a year each, or the kinds of them."""
+        wanted = {singulars(word)[0] for word in fold(thing).split()}
+        found: dict[str, Path] = {}
+        for label, end in self.kg.neighbours(topic):
+            names = ({singulars(word)[0] for word in fold(name).split()} for name in self.kg.names_of(end))
+            if label in _AWARDED and any(wanted <= words for words in names):
+                found[end] = Path((topic, end), (label,))
+        words = {end: set(fold(_EDITION.sub("", end)).split()) for end in found}
+        of_years = [end for end in found if _EDITION.match(end)]
+        kinds = [end for end in found if not _EDITION.match(end)]
+        kinds = [end for end in kinds if not any(words[end] < words[other] for other in found)]
+        return [found[end] for end in max(of_years, kinds, key=len)]
+
+    def _are_enough(self, sign: str, number: int, topic: str, held: Sequence[Path]) -> Iterator[Event]:
+        """Yes or no where as many as are held decide it, though there may be more."""
+        count, ends = len(held), [path.end for path in held]
+        yes = count > number if sign == ">" else count >= number if sign == ">=" else False
+        no = count >= number if sign == "<" else count > number if sign in ("<=", "=") else False
+        said = f"{topic} {held[0].relations[0]} {listed(ends, 8)}"
+        if not yes and not no:
+            yield no_answer(f"The graph holds {count}, which need not be all: {said}.")
+            return
+        operation = yield from self._operate(
+            "count", said, [Operand(path.end, (path,)) for path in held], (str(count),)
+        )
         if operation is not None:
-            answer = "Yes" if float(stated.value) == claimed else "No"
+            answer = "Yes" if yes else "No"
+            yield computed_answer(f"{answer}, at least {count}: {said}.", (answer,))
+
+    def _is_number(self, sign: str, claimed: int, stated: Operand) -> Iterator[Event]:
+        text, bound = f"{stated.entity}: {stated.attribute} {stated.value}", f"{sign} {claimed}"
+        result = within_bound([stated], bound)
+        if (yield from self._operate("filter", text, [stated], result, bound)) is not None:
+            answer = "Yes" if result else "No"
             yield computed_answer(f"{answer}: {text}.", (answer,))
+
+    def _is_of_nation(self) -> Iterator[Event] | None:
+        """Whether somebody or something is of a country or a region, *Scottish*, *a Spanish explorer*; None if unsure.
+
+        Who is born in a country and a citizen of another may be called either. *No* needs a country that exists today,
+        and that nothing joins the two: a citizen of a state that is no more is not of another one for that.
+        """
+        found = _OF_NATION.match(self.plan.asked)
+        subject = self._who_is(found["x"]) if found else ""
+        word = found["nation"].lower() if found else ""
+        meant = [place for place in self._places_of(word) if place != subject]
+        if not found or not subject or not meant:
+            return None
+        noun = " ".join(filter(None, (found["before"] or "", found["noun"] or "")))
+        said = next((path for place in meant if (path := self._from_there(subject, place, word))), None)
+        if said is not None:
+            of_kind = self._says_kind(subject, noun.strip())
+            if of_kind is None:
+                return None
+            paths = (said, *(path for path in of_kind if path != said))
+            operands = [Operand(path.end, (path,)) for path in paths]
+            return self._says("yes", said.end, operands, f"Yes: {'; '.join(map(str, paths))}.")
+        if len(meant) > 1 or (found["one"] is None and noun):
+            return None
+        origin = self._from_elsewhere(subject, meant[0])
+        operands = [Operand(path.end, (path,)) for path in origin]
+        told = "; ".join(map(str, origin))
+        if origin:
+            return self._says("no", meant[0], operands, f"No, as far as the graph says: {told}.")
+        held = (path for label in ("citizen of", "born in") for path in self.sets.ends(subject, (label,)).values())
+        why = "".join(f" {path}." for path in held)
+        return (
+            iter((no_answer(f"The graph does not decide whether {subject} is {word.capitalize()}.{why}"),))
+            if why
+            else None
+        )
+
+    def _nation_said(self) -> list[str]:
+        """A thing and the country whose people the last word names, *is curry Indian*; of nobody who has his own."""
+        found = _OF_NATION.match(self.plan.asked)
+        if not found or found["noun"]:
+            return []
+        named = [self._who_is(found["x"]), *self._places_of(found["nation"])[:1]]
+        return named if all(named) and len(set(named)) > 1 and kind_of(self.kg, named[0]) != "person" else []
+
+    def _who_is(self, name: str) -> str:
+        """Whom or what a name means: somebody who is called just so, or else what linking chose."""
+        meant = self._link(name)
+        people = (one for one in meant if kind_of(self.kg, one) == "person")
+        called_so = (one for one in people if fold(name) in map(fold, self.kg.names_of(one)))
+        chosen = (one for one in meant if one in self.query.topics)
+        return [*called_so, *chosen, *meant, ""][0]
+
+    def _has_been_one_of_nation(self) -> Iterator[Event] | None:
+        """Yes where one of a kind is of a nation, *has there ever been a Polish pope*; else None."""
+        found = _ONE_OF_NATION.match(self.plan.asked)
+        office = self.office_named(found["noun"]) if found else ""
+        members = self.sets.ends(office, ("held by",)) if office else {}
+        members = members or (self.sets.practitioners(found["noun"]) if found else {})
+        for place in self._places_of(found["nation"]) if found else ():
+            for end, own in members.items():
+                if (said := self._from_there(end, place, found["nation"].lower() if found else "")) is not None:
+                    operands = [Operand(end, (own,)), Operand(said.end, (said,))]
+                    return self._says("yes", end, operands, f"Yes: {own}; {said}.")
+        return None
+
+    def _places_of(self, word: str) -> list[str]:
+        """The places that a word means the people of: *Scottish*."""
+        named = [place for places, words in demonyms() if word.lower() in map(str.lower, words) for place in places]
+        meant = (next((one for one in self._link(name) if kind_of(self.kg, one) in PLACES), "") for name in named)
+        return [place for place in dict.fromkeys(meant) if place]
+
+    def _from_there(self, subject: str, place: str, word: str) -> Path | None:
+        """The path that says that somebody or something is of a place.
+
+        Nobody is stated to be a citizen of a part of a state, so that there a birthplace tells; of a state it does only
+        for those of our time, when the state was there.
+        """
+        around = self.kg.neighbours(subject, directed=True)
+        called_so = (end for label, end in around if label == "instance of" and fold(end).startswith(f"{word} "))
+        if (end := next(called_so, "")) and kind_of(self.kg, subject) == "person":
+            return Path((subject, end), ("instance of",))
+        for label in _ORIGINS:
+            for path in self.sets.ends(subject, (label,)).values():
+                if (onward := self.sets.onward(path, place)) is not None:
+                    return None if self.sets.leaves_continent_open(onward) else onward
+        states = self.sets.ends(subject, ("citizen of",))
+        life = operand_of(self.kg, subject, ("born",))
+        if self.sets.lies_in(place, "country") is not None:
+            tells = all(self._is_gone(state) or self.sets.containing(place, state) is not None for state in states)
+        else:
+            tells = not states and life is not None and order_of(life) >= _OUR_TIME
+        born = self.sets.ends(subject, ("born in",)).values() if tells else ()
+        return next((onward for path in born if (onward := self.sets.onward(path, place)) is not None), None)
+
+    def _from_elsewhere(self, subject: str, place: str) -> list[Path]:
+        """What says that somebody or something is not of a place; empty where it may be.
+
+        Who is a citizen of another state than that of the birthplace may be called something else still.
+        """
+        around = {end for label, end in self.kg.neighbours(subject)}
+        label = next((label for label in _ORIGINS if self.sets.ends(subject, (label,))), "")
+        stated = self.sets.ends(subject, (label,)) if label else {}
+        born = self.sets.ends(subject, ("born in",)) if label == "citizen of" else {}
+        life = operand_of(self.kg, subject, ("born",))
+        ancient = label == "citizen of" and (life is None or order_of(life) < _OF_NATIONS)
+        if not stated or ancient or place in around or self._is_gone(place):
+            return []
+        if label == "citizen of" and any(self._speak_alike(state, place) for state in stated):
+            return []
+        for end in (*stated, *born):
+            if kind_of(self.kg, end) not in PLACES or self._is_gone(end) or self._shares_name(end, place):
+                return []
+            if self.sets.containing(place, end) is not None or self.sets.containing(end, place) is not None:
+                return []
+        at_home = all(any(self.sets.containing(one, state) is not None for state in stated) for one in born)
+        return [*stated.values()] if label != "citizen of" or (born and at_home) else []
+
+    def _is_gone(self, place: str) -> bool:
+        """Whether a state is no more."""
+        return kind_of(self.kg, place) == "empire" or operand_of(self.kg, place, ("ended",)) is not None
+
+    def _shares_name(self, place: str, other: str) -> bool:
+        """Whether a place, or what it lies in, bears a name of the other: Northern *Ireland*."""
+        around = [place, *(end for label, end in self.kg.neighbours(place, directed=True) if label == "located in")]
+        words = {word for name in self.kg.names_of(other) for word in fold(bare(name)).split() if word not in _STATE}
+        return any(not words.isdisjoint(fold(one).split()) for one in around)
+
+    def _speak_alike(self, state: str, other: str) -> bool:
+        """Whether two neighbours have a language in common: whom Austria calls its own Germany may, too."""
+        one, two = (self.sets.ends(place, ("official language",)) for place in (state, other))
+        return not one.keys().isdisjoint(two) and other in self.sets.ends(state, ("shares border with",))
+
+    def _says_kind(self, subject: str, noun: str) -> list[Path] | None:
+        """What says that a thing is what a noun says; None where nothing does."""
+        if not noun or noun in _TELLS_NO_KIND:
+            return []
+        kinds = set(names_of_kind(noun)) if " " not in noun else {noun}
+        told = (
+            Path((subject, end), (label,))
+            for label, end in self.kg.neighbours(subject, directed=True)
+            if label in SAYS_WHAT_IT_IS and not kinds.isdisjoint((end.lower(), end.lower().split()[-1]))
+        )
+        path = next(told, None)
+        if path is None and not is_of_kind(self.kg, subject, kinds):
+            return None
+        return [path] if path is not None else []
+
+    def _is_real(self) -> Iterator[Event] | None:
+        """Whether somebody was a real person; None where that is not asked, or the graph tells of neither."""
+        found = _IS_REAL.match(self.plan.asked)
+        if not found:
+            return None
+        one = self._who_is(found["x"] or found["y"])
+        kind, life = kind_of(self.kg, one), operand_of(self.kg, one, ("born", "died"))
+        real = bool(found["real"] or found["exist"])
+        if kind == "person" and life is not None and (found["noun"] or "person").split()[0] in _A_BEING:
+            return self._is_kind_of_being(one, real, life)
+        made = next(iter(self.sets.ends(one, ("created by",)).values()), None)
+        if kind == "deity" or (kind == "character" and made is not None and bare(one) == one):  # no play's *Macbeth*
+            return self._is_kind_of_being(one, not real, made)
+        return None
+
+    def _is_kind_of_being(self, entity: str, yes: bool, told: Operand | Path | None) -> Iterator[Event]:
+        """Yes or no by what kind of being somebody is, and by what says so."""
+        kind = with_article(kind_of(self.kg, entity))
+        if isinstance(told, Operand):
+            said = f"{entity}: {told.attribute} {shown_value(told)}"
+        else:
+            said = f"{entity} is {kind}" + (f" ({told})" if told is not None else "")
+        answer = "yes" if yes else "no"
+        operand = Operand(entity, (), "type", kind_of(self.kg, entity))
+        return self._says(answer, entity if yes else "claim", [operand], f"{answer.capitalize()}: {said}.")
 
     def _says_number(self, stated: Operand) -> Iterator[Event]:
         text = f"{stated.entity}: {shown_value(stated)}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, within_bound
-from kgdemo.answering.operands import PLACES
+from kgdemo.answering.operands import PLACES, is_of_kind, names_of_kind
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
 from kgdemo.kg.labels import bare, fold
 from kgdemo.kg.path import Path
@@ -63,7 +63,10 @@ class Whether(Computation):
         operands = [stated[one] for one in final.answers if one in stated]
         if not operands or len(operands) < len(final.answers):
             return
-        if claimed == ANYTHING:
+        if claimed.startswith(ANYTHING):
+            noun = claimed.removeprefix(ANYTHING)
+            if noun and not all(self._is_one_of(operand, noun) for operand in operands):
+                return
             yield from self._says("yes", operands[0].entity, operands, f"Yes: {_CITED.sub('', final.text)}")
             return
         meant = self._link(claimed)
@@ -83,6 +86,12 @@ class Whether(Computation):
             yield from self._says("yes", around.entities[0], [Operand(around.end, (around,))], f"Yes: {said}")
         elif meant and alike:
             yield from self._says("no", meant[0], operands, f"No, as far as the graph says: {said}")
+
+    def _is_one_of(self, operand: Operand, noun: str) -> bool:
+        """Whether a thing is of the kind that a noun names, or a path to it speaks of that: *a Polish pope*."""
+        kinds = set(names_of_kind(noun.partition(" of ")[0]))
+        told = {word for path in operand.paths for entity in path.entities[:-1] for word in fold(entity).split()}
+        return is_of_kind(self.kg, operand.entity, kinds) or not kinds.isdisjoint(told)
 
     def _is_of_two(self) -> bool:
         """Whether two things are compared, which are equal where both are the answer."""

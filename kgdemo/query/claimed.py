@@ -10,6 +10,7 @@ import re
 
 from kgdemo.query.measures import (
     MORE,
+    NUMBERS,
     OFFICE,
     OFFICES,
     SAID_NUMBER,
@@ -17,6 +18,7 @@ from kgdemo.query.measures import (
     degree_of,
     first_match,
     measured_by,
+    number_of_word,
     number_said,
     patterns_of,
     plural_of,
@@ -34,7 +36,7 @@ _COMPASS = patterns_of(
 _OFFICE = rf"(?P<office>(?:the )?(?:(?:us|american|british|french|german|prime) )*(?:{OFFICES})(?: of .+?)?)"
 _IN_OFFICE = patterns_of(
     rf"was {{x}} {_OFFICE} (?P<way>before|after) {{y}}(?: was)?",
-    rf"did {{x}} become {_OFFICE} (?P<way>before|after) {{y}}(?: did)?",
+    rf"did {{x}} (?:become|(?:serve|rule|reign|govern) as) {_OFFICE} (?P<way>before|after) {{y}}(?: did)?",
 )
 _MORE_OFTEN = patterns_of(
     r"(?:has|have|did|does|do|had) {x} (?:ever )?(?P<verb>won?|win|hosted?) (?P<noun>.+?) (?P<degree>more|less) "
@@ -42,7 +44,8 @@ _MORE_OFTEN = patterns_of(
 )
 _MORE_OF = patterns_of(
     r"(?:has|have|did|does|do|had) {x} (?:ever )?(?P<verb>won|win|hosted|host|have|has|got|written|write|directed"
-    r"|direct|made|make)? ?(?P<degree>more|fewer) (?!{people}\b)(?P<noun>[\w' -]+?s) than {y}(?: has| have| did| does)?"
+    r"|direct|made|make)? ?(?P<degree>more|fewer) (?!{people}\b)"
+    r"(?P<noun>[\w' -]+?s(?: (?:on|in) (?:the |a )?\w+)?) than {y}(?: has| have| did| does)?"
 )
 _EXTREME = patterns_of(
     r"(?P<be>{be}) {x} (?:really |still |actually |truly |currently )?"
@@ -84,6 +87,30 @@ _MARRIED = patterns_of(
     r"(?:does|did|has|had) {x} (?:ever )?(?:have|had) (?:an?|any) (?:wife|husband|spouse)",
 )
 _SOMEBODY = re.compile(r"\b(?:person|man|woman|human|people|player|actor|actress|singer|writer|president)\b", re.I)
+_IS_ANY = patterns_of(
+    r"(?P<be>is|are|was|were) there (?:ever )?(?:(?:an?|any|some|other) )?{noun}(?: (?P<link>that|which|who|with)"
+    r" (?P<clause>.+))?",
+    r"(?:has|have|had) there (?P<be>)(?:ever |yet )?been (?:(?:an?|any) )?{noun}(?: (?P<link>that|which|who|with)"
+    r" (?P<clause>.+))?",
+)
+_IT_WAS = patterns_of(r"(?P<be>is|was|were) it {x} (?P<asks>who|that|which) (?P<clause>.+)")
+_KIN = patterns_of(
+    r"{be} {x} (?:really |actually )?(?:(?:the|an?|one of the) )?{kin} (?:of|to) {y}",
+    r"{be} (?P<both>.+)(?:'s|(?<=s)') {kin}",
+)
+_DEGREE = rf"(?:{MORE}|(?P<just>exactly|only|just))"
+_NUMBER_WORD = rf"(?:{'|'.join(NUMBERS)}|\d{{1,3}}(?:,\d{{3}})*)"
+_OFTEN = {"once": 1, "twice": 2, "thrice": 3}
+_HAS_SO_MANY = patterns_of(
+    rf"(?:do|does|did|has|have|had|is|are|was|were) .+? {_DEGREE} (?P<number>one|{_NUMBER_WORD}) (?P<thing>[a-z].*?)"
+    r"(?: right)?",
+    r"(?:do|does|did|has|have|had|is|are|was|were)\b.*? (?P<more>)(?:(?P<just>exactly|only|just) )?"
+    rf"(?P<number>{_NUMBER_WORD}) (?P<thing>[a-z][\w ]*?s)(?: right)?",
+)
+_SO_OFTEN = patterns_of(
+    rf"(?:did|has|have) .+? (?:win|won|receive|received|get|got) (?:an?|the) (?P<thing>.+?) (?:{_DEGREE} )?"
+    rf"(?P<number>once|twice|thrice|{_NUMBER_WORD} times)",
+)
 ANYTHING = "*"
 
 
@@ -91,12 +118,12 @@ def turned_round(question: str) -> tuple[str, str]:
     """The question that a yes/no question claims the answer of, and what it claims that to be.
 
     Returns:
-        a question, and a name, ``= 1912``, ``> 8000 metres`` or ``*``, which any answer fits; both empty where a
-        question claims nothing of this kind.
+        a question, and a name, ``= 1912``, ``> 8000 metres``, ``*``, which any answer fits, or ``* pope``, which any of
+        a kind does; both empty where a question claims nothing of this kind.
     """
     if " or " in question:  # which of the two it is, is no yes or no
         return "", ""
-    for reader in (_order, _count, _measure, _year, _existence):
+    for reader in (_order, _count, _measure, _year, _existence, _it_was):
         if found := reader(question):
             return found
     return "", ""
@@ -172,6 +199,43 @@ def _year(question: str) -> tuple[str, str] | None:
     return f"when {found['aux'].lower()} {found['rest']}", f"{sign} {found['year']}"
 
 
+def _it_was(question: str) -> tuple[str, str] | None:
+    """*Was it Adolphe Sax who invented the saxophone*."""
+    found = first_match(_IT_WAS, question)
+    if not found or re.match(r"(?:in|on|at|from|by|for|with)\b|.*\d", found["x"], re.IGNORECASE):
+        return None
+    asks = "who" if found["asks"].lower() == "who" else "what"
+    return f"{asks} {found['clause']}", found["x"]
+
+
+def number_claimed(question: str) -> tuple[str, int, str] | None:
+    """How many of something a question says that there are: of *more than one Oscar* ``>``, 1 and *Oscars*."""
+    if found := first_match(_SO_OFTEN, question):
+        word = found["number"].lower()
+        number = _OFTEN.get(word) or _number(word.removesuffix(" times"))
+    elif found := first_match(_HAS_SO_MANY, question):
+        number = _number(found["number"].lower())
+    else:
+        return None
+    return SIGNS.get((found["more"] or "exactly").lower(), ">"), number, found["thing"]
+
+
+def _number(word: str) -> int:
+    return 1 if word == "one" else number_of_word(word.replace(",", ""))
+
+
+def kin_claimed(question: str) -> list[tuple[str, str, str]]:
+    """Who is said to be what to whom, *Thor*, *son*, *Odin*, in each way in which the words may be parted."""
+    found = first_match(_KIN, question)
+    if not found:
+        return []
+    said = found.groupdict()
+    if said.get("y"):
+        return [(said["x"], said["kin"].lower(), said["y"])]
+    words = said["both"].split()
+    return [(" ".join(words[:cut]), said["kin"].lower(), " ".join(words[cut:])) for cut in range(1, len(words))]
+
+
 def _existence(question: str) -> tuple[str, str] | None:
     """Whether there is any at all."""
     if found := first_match(_IS_THERE, question):
@@ -179,4 +243,11 @@ def _existence(question: str) -> tuple[str, str] | None:
         return f"which {plural_of(found['noun'])} are {degree} than {found['y']}", ANYTHING
     if found := first_match(_MARRIED, question):
         return f"who was the spouse of {found['x']}", ANYTHING
+    if found := first_match(_IS_ANY, question):
+        noun, clause = found["noun"], found["clause"]
+        if clause and found["link"].lower() == "with":
+            return f"which {plural_of(noun)} have {clause}", f"{ANYTHING} {noun}"
+        if clause:
+            return f"which {noun} {clause}", f"{ANYTHING} {noun}"
+        return f"which {plural_of(noun)} are there", f"{ANYTHING} {noun}"
     return None

@@ -106,6 +106,13 @@ ORDINALS = {word: place for place, word in enumerate(_PLACES_IN_ORDER, 1)} | {
 }
 PARTICIPLES = {"wrote": "written", "sang": "sung", "drew": "drawn", "won": "won", "made": "made", "built": "built"}
 
+KIN = {  # what somebody is to somebody else, and the relation that says so
+    **dict.fromkeys(("father", "mother", "parent"), "child"),
+    **dict.fromkeys(("son", "daughter", "child"), "child of"),
+    **dict.fromkeys(("brother", "sister", "sibling"), "sibling"),
+    **dict.fromkeys(("husband", "wife", "spouse"), "spouse"),
+}
+
 SLOTS = {
     "x": r"(?P<x>.+?)",
     "y": r"(?P<y>.+?)",
@@ -125,6 +132,7 @@ SLOTS = {
     "degree": r"(?P<degree>more|most|fewer|fewest|less|least|larger|largest|bigger|biggest|smaller|smallest|greater"
     r"|greatest|higher|highest|lower|lowest|longer|longest)",
     "nth": rf"(?P<nth>{'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th))",
+    "kin": rf"(?P<kin>{'|'.join(KIN)})",
     "pair": r"(?:(?:the|an?) )?(?P<x>.+?) *,? +(?:or|and|than|vs\.?|versus) +(?:an? )?(?P<y>.+)",
 }
 
@@ -177,7 +185,7 @@ NUMBERS = {  # as they are said
         "eighteen nineteen twenty".split(),
         2,
     )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100}
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 
 
 def number_of_word(word: str) -> int:
@@ -231,6 +239,7 @@ SIGNS = {  # what else says more
     "fewer than": "<",
     "at most": "<=",
     "up to": "<=",
+    **dict.fromkeys(("exactly", "only", "just"), "="),
 }
 
 

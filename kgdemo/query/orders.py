@@ -62,7 +62,11 @@ _COMPARISONS = patterns_of(
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )
-_IS_MORE = patterns_of(r"{be} {x} {er} than (?P<y>.+)")
+_IS_MORE = patterns_of(
+    r"{be} {x} {er} (?:in|by|in terms of) (?:total |land )?{measure} than (?P<y>.+)",
+    r"{be} {x} {er} than (?P<y>.+?) (?:in|by|in terms of) (?:total |land )?{measure}",
+    r"{be} {x} {er} than (?P<y>.+)",
+)
 _HAS_MORE = patterns_of(
     r"{what}(?: (?:\w+ )?\w+)? (?:(?:can |could )?(?:has|have|had|covers?|reach|reaches)) (?:the |a"
     r" )?{degree} {people}[,:]?"
@@ -109,6 +113,9 @@ _TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each w
     rf"(?:(?:was|were|did) )?{_OTHER_EVENT}",
     r"(?:was|were) {x} (?:already |yet )?(?P<verb>born|founded|built|opened)(?: already| yet)? when {y} "
     rf"(?:(?:was|were) )?{_OTHER_EVENT}",
+)
+_ANY_EVENTS = patterns_of(  # *did the First World War break out before the Titanic sank*
+    r"(?:was|were|did) {x} (?:before|(?P<after>after)) (?P<y>(?:the )?(?-i:[A-Z]).*? (?-i:[a-z]{3,})(?: [a-z]+)?)",
 )
 _WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
@@ -246,6 +253,8 @@ def comparison(question: str) -> Plan | None:
             attributes, greatest = degree_of(found)
             if attributes == ("distance from the Sun",) and not re.search(r"\bsun\b", question, re.IGNORECASE):
                 attributes = ("distance",)
+            measure = found.groupdict().get("measure")
+            attributes = measured_by(measure) if measure else attributes
             return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
     return _comparison_of_dates(question)
 
@@ -277,6 +286,10 @@ def _comparison_of_dates(question: str) -> Plan | None:
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
         things = (found["x"], found["y"])
         return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
+    found = first_match(_ANY_EVENTS, question)
+    if found:
+        word = "after" if found["after"] else "before"
+        return Plan(Form.YES_NO, things=(found["x"], found["y"]), words=(word,))
     found = first_match(_OFFICE_FIRST, question)
     if found:
         things, greatest = (found["x"], found["y"]), found["when"].lower() in ("later", "last")

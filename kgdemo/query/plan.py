@@ -56,7 +56,8 @@ class Plan:
         initial: the letter, or the word, that the names of the answers begin with.
         century: whether the time is asked for as a century.
         turned: the question whose answer a yes/no question claims (``query.claimed``).
-        claimed: what it claims that to be: a name, ``= 1912``, ``> 8000 metres``, or ``*`` for anything.
+        claimed: what it claims that to be: a name, ``= 1912``, ``> 8000 metres``, ``*`` for anything, or ``* pope`` for
+            any of a kind.
         asked: the question in plain words: without politeness, and with the question word in front.
     """
 
