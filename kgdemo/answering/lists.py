@@ -237,7 +237,8 @@ class Lists(Editions):
 
     def _practising(self) -> dict[str, Path]:
         """All of an occupation, where nothing but years of their lives is asked: *composers born after 1850*."""
-        named = [one for one in self.query.topics if kind_of(self.kg, one) not in ("year", "century")]
+        said = [one for one in self.query.topics if kind_of(self.kg, one) not in ("year", "century")]
+        named = [one for one in said if re.sub(r"^the ", "", fold(one)) != self.plan.noun.lower()]  # a play, so called
         lives = self.plan.bound and not named and speaks_of_a_life(self.plan.asked)
         return self.sets.practitioners(self.plan.noun.lower()) if lives and " " not in self.plan.noun else {}
 

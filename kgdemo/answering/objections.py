@@ -166,6 +166,19 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
     return f"What the graph holds here are no {found['noun']}: {listed(list(answers), 3)}." if found else ""
 
 
+def _of_nobody_named(query: Query, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """That a value was found of something else than of the person whom the question names; empty where it was not."""
+    values = [operand for one in operations if one.kind == "value" for operand in one.operands]
+    if len(values) != len([operand for one in operations for operand in one.operands]) or not values:
+        return ""
+    said = kg.words_of(
+        *(one.entity for one in values), *(e for one in values for path in one.paths for e in path.entities)
+    )
+    people = [topic for topic in query.topics if kind_of(kg, topic) == "person"]
+    other = next((one for one in people if kg.words_of(one).isdisjoint(said)), "")
+    return f"What I find is of {values[0].entity}; of {other} the graph does not say it." if other else ""
+
+
 _THE_ONE = re.compile(  # who has an office that only one has
     r"^(?:who|which \w+) (?:is|was|are) (?:[\w'’-]+(?:['’]s?)? )??(?:(?:the|now|current|present) )*(?P<role>[a-z]+)"
     r"(?: (?:of|in|for|at|on)\b|$)",
@@ -357,7 +370,7 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
     said = said or _of_another_place(asked, operations)
     said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
-    said = said or _no_such_role(asked, answers, operations)
+    said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     of_a_kind = of_a_kind or query.answer_type.named
     if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:
