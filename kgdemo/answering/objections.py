@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
 from kgdemo.answering.operands import PLACES, Sets, is_of_kind, names_of_kind
-from kgdemo.answering.records import order_of
+from kgdemo.answering.records import ACHIEVED, order_of
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import HELD_BY_ONE, Fit, fits, kind_of, same_stem, singulars
@@ -352,7 +352,32 @@ def _of_another_measure(asked: str, operations: Sequence[Operation], kg: Knowled
     return f"It asks for the {found['one']} {found['other']}; the graph holds the {values[0].attribute} only."
 
 
-def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str) -> str:
+def _of_another_relation(asked: str, operations: Sequence[Operation], missing: str) -> str:
+    """That the graph lacks what the question names, *who owns it*, and what was found is another relation's.
+
+    Args:
+        asked: the question in plain words.
+        operations: what was computed.
+        missing: the relation that the model looks for and the graph does not state of the topic.
+    """
+    paths = [path for one in operations for operand in one.operands for path in operand.paths]
+    words = [word for word in fold(asked).split() if word not in FUNCTION_WORDS and len(word) > 2]
+
+    def said(relation: str) -> int:
+        told = path_words((relation,))
+        return sum(any(one.startswith(word[: max(3, min(len(word) - 1, 5))]) for word in words) for one in told)
+
+    if not missing or not paths or any(len(path.relations) > 1 for path in paths):
+        return ""
+    used = {path.relations[0] for path in paths}
+    if missing in used or ACHIEVED in used or said(missing) <= max(map(said, used)):
+        return ""
+    return f"The graph states no “{spoken(missing)}” of {paths[0].entities[0]}; what it holds is “{spoken(min(used))}”."
+
+
+def objection(
+    query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str, missing: str = ""
+) -> str:
     """The first thing that is held against an answer, however it was found; empty where nothing is.
 
     Args:
@@ -361,6 +386,7 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
         operations: what was computed for it.
         sets: of the graph.
         unknown: a name in the question that nobody knows; empty for none.
+        missing: the relation that the model looks for and the graph does not state; empty for none.
     """
     asked, answers, kg = query.plan.asked, final.answers, sets.kg
     if answers and all(kind_of(kg, one) == "feat" for one in answers):
@@ -370,6 +396,7 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
     said = said or _of_another_place(asked, operations)
     said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
+    said = said or _of_another_relation(asked, operations, missing)
     said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     of_a_kind = of_a_kind or query.answer_type.named
