@@ -614,10 +614,12 @@ class Lists(Editions):
         if len(names) == 1 and not whole and _IS_MANY.search(self.query.text):
             yield one_alone(names[0])
             return
+        if not names:
+            yield no_answer(f"Of what the graph holds nothing fits the question, but that need not be all the {noun}.")
+            return
         operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
         if operation is None:
             return
-        named = f": {listed(names)}." if names else "."
         noun = names_of_kind(noun)[0] if number == "1" and names_of_kind(noun) else noun
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
-        yield computed_answer(held + named, (number,), ran)
+        yield computed_answer(f"{held}: {listed(names)}.", (number,), ran)

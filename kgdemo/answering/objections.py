@@ -148,6 +148,9 @@ _UPWARDS = re.compile(
 )
 
 
+_SAYS_WHAT = frozenset(("instance of", "animal class", "animal family", "plant family", "genre"))
+
+
 def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
     """That none of what was found is what the question says of it, *are independent countries*, or is a kind of it."""
     found, upwards = _ARE_OF_A_KIND.match(asked), _UPWARDS.match(asked)
@@ -157,7 +160,7 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
             for one in singulars(upwards["of"])
             for name in name_index(sets.kg).called(one)
         ]
-        own = {end for one in named for label, end in sets.kg.neighbours(one, directed=True) if label == "instance of"}
+        own = {end for one in named for label, end in sets.kg.neighbours(one, directed=True) if label in _SAYS_WHAT}
         if answers and all(one in own for one in answers):
             return f"It asks for what is a {upwards['of']}; what was found, {listed(list(answers), 3)}, is what it is."
     kinds = names_of_kind(found["noun"].split()[-1]) if found else ()
@@ -352,6 +355,12 @@ def _of_another_measure(asked: str, operations: Sequence[Operation], kg: Knowled
     return f"It asks for the {found['one']} {found['other']}; the graph holds the {values[0].attribute} only."
 
 
+_OPPOSITES = {  # a relation, the one that leads the other way, and how the first is asked for
+    "succeeded by": ("preceded by", re.compile(r"\b(?:succeeded|followed|came after|took over from|replaced)\b", re.I)),
+    "preceded by": ("succeeded by", re.compile(r"\b(?:preceded|came before)\b", re.I)),
+}
+
+
 def _of_another_relation(asked: str, operations: Sequence[Operation], missing: str) -> str:
     """That the graph lacks what the question names, *who owns it*, and what was found is another relation's.
 
@@ -367,9 +376,14 @@ def _of_another_relation(asked: str, operations: Sequence[Operation], missing: s
         told = path_words((relation,))
         return sum(any(one.startswith(word[: max(3, min(len(word) - 1, 5))]) for word in words) for one in told)
 
-    if not missing or not paths or any(len(path.relations) > 1 for path in paths):
+    if not paths or any(len(path.relations) > 1 for path in paths):
         return ""
     used = {path.relations[0] for path in paths}
+    missing = missing or next(
+        (own for own, (other, asks) in _OPPOSITES.items() if used == {other} and asks.search(asked)), ""
+    )
+    if not missing:
+        return ""
     if missing in used or ACHIEVED in used or said(missing) <= max(map(said, used)):
         return ""
     return f"The graph states no “{spoken(missing)}” of {paths[0].entities[0]}; what it holds is “{spoken(min(used))}”."

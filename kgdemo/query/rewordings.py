@@ -79,9 +79,12 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"(?: is| lies| runs| flows)? between (.+? and .+)$",
         r"which \1 separates \2",
     ),
-    (
-        r"\b(countr(?:y|ies)|nations?|states?)((?: in| of) [\w ]+?)? (?:that |which )?(?:have|has) no (?:sea )?"
-        r"(?:coast(?:line)?|access to the sea|shore)\b",
+    (  # *countries in Africa that have no coast*
+        r"\b(countr(?:y|ies)|nations?|states?)((?: are| lie)?(?: in| of) [\w ]+?)? (?:without(?: an?| any)?"
+        r"|(?:(?:and|that|which) )?"
+        r"(?:(?:with|have|has) no|(?:do|does)(?: not|n't) (?:have|border|touch)(?: an?| any| the)?))"
+        r" (?:sea )?(?:coast(?:line)?s?|shores?|(?:sea )?access|sea|ocean)(?: to (?:the|an) (?:sea|ocean))?"
+        r"(?: at all)?\b",
         r"landlocked \1\2",
     ),
     # whether it is so
