@@ -33,7 +33,11 @@ _MEASURE_OF = patterns_of(
     r"(?!what|which|who|the )(?P<x>[^,:;]+?)(?:'s)? (?P<measure>population|height|elevation|diameter|depth)",
     r"what {measure} (?:is|does|has) {x}(?: have)?",
 )
-_PREGNANT = patterns_of(r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?")
+_PREGNANT = patterns_of(
+    r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?",
+    r"how (?:long|many (?:months|days|weeks|years)) (?:does|do|must) (?:an? |the )?(?:pregnant |mother |female )?{x} "
+    r"carry (?:its|her|their|a) (?:young|baby|babies|child|calf|calves|cubs?|pups?|foals?|joey)(?: for)?",
+)
 _FAST = patterns_of(r"how fast (?:can|does|do|will) {x} (?:run|swim|fly|go|move|travel|get)(?: at most)?")
 _LIVES = patterns_of(
     r"how (?:long|many years) (?:does|do|can|will) {x} (?:usually |normally |typically )?live(?: for)?"
