@@ -38,6 +38,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r" did (.+?) have (?=after|since|before|between)",
         r"\1 of \2 took office ",
     ),
+    (r"\b(?:latin|botanical|binomial|taxonomic) name (?=(?:of|for)\b|$)", "scientific name "),
     # kin and lives
     (r"\b(?:dad|daddy)\b", "father"),
     (r"\bcame up with\b", "invented"),
