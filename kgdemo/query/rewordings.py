@@ -38,7 +38,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r" did (.+?) have (?=after|since|before|between)",
         r"\1 of \2 took office ",
     ),
-    (r"\b(?:latin|botanical|binomial|taxonomic) name (?=(?:of|for)\b|$)", "scientific name "),
     # kin and lives
     (r"\b(?:dad|daddy)\b", "father"),
     (r"\bcame up with\b", "invented"),
@@ -79,14 +78,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"^(?:what|which)(?: is the)? (strait|channel|sea|river|gulf|ocean|canal|mountains|range|desert)"
         r"(?: is| lies| runs| flows)? between (.+? and .+)$",
         r"which \1 separates \2",
-    ),
-    (  # *countries in Africa that have no coast*
-        r"\b(countr(?:y|ies)|nations?|states?)((?: are| lie)?(?: in| of) [\w ]+?)? (?:without(?: an?| any)?"
-        r"|(?:(?:and|that|which) )?"
-        r"(?:(?:with|have|has) no|(?:do|does)(?: not|n't) (?:have|border|touch)(?: an?| any| the)?))"
-        r" (?:sea )?(?:coast(?:line)?s?|shores?|(?:sea )?access|sea|ocean)(?: to (?:the|an) (?:sea|ocean))?"
-        r"(?: at all)?\b",
-        r"landlocked \1\2",
     ),
     # whether it is so
     (r"^((?:which|what) planets .*\b(?:near|clos|farth|furth)er) (?:to|from) the sun(?= than\b)", r"\1"),
