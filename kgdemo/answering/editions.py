@@ -166,7 +166,7 @@ class Editions(Bounded):
             yield no_answer(f"The graph does not hold this of the {len(within)} {said_bound(self.plan.bound)}.")
 
     def _in_office(self, ran: MethodRun, began: Sequence[Operand]) -> Iterator[Event]:
-        """Those who were in office in a year, or between two, of which who left in the first or came in the last is none."""
+        """Who was in office in a year or between two; who left in the first of two or came in the last was not."""
         first, *others = re.findall(r"\d+", self.plan.bound)
         year = others[0] if others else first
         until, since = (f"< {year}", f"> {first}") if others else (f"<= {year}", f">= {year}")
@@ -182,9 +182,8 @@ class Editions(Bounded):
         if result:
             yield computed_answer(", ".join(result), result, ran)
         else:
-            yield no_answer(
-                f"Of the {len(began)} that the graph holds with their years, none was in office {said_bound(self.plan.bound)}."
-            )
+            none = f"none was in office {said_bound(self.plan.bound)}"
+            yield no_answer(f"Of the {len(began)} that the graph holds with their years, {none}.")
 
     def _editions_won(self, path: Path) -> bool:
         """Whether the same relation leads to single editions as well: to the *1970 FIFA World Cup*."""
