@@ -7,7 +7,7 @@ to do with. Each function here says in words what that is, and is empty where no
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
 from kgdemo.answering.operands import PLACES, Sets, is_of_kind, names_of_kind
@@ -18,7 +18,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import HELD_BY_ONE, Fit, fits, kind_of, same_stem, singulars
-from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.measures import NUMBERS, UNIT_WORDS, number_of_word
 from kgdemo.query.plan import Form
 from kgdemo.query.query import Query
 from kgdemo.query.wording import names_in
@@ -67,7 +67,7 @@ def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation
     return bool(paths) and not any(_JOINS.search(relation) for path in paths for relation in path.relations)
 
 
-_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)
+_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est|(?<=the )(?:first|last))\b", re.IGNORECASE)
 _FEW = 3  # answers that may all be the *most famous* ones
 
 
@@ -81,7 +81,7 @@ def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation])
     """
     end, _ = order_of(question)
     said = (one for one in _AN_ORDER.finditer(question) if order_of(one[0])[0] == end)
-    found = next(said, None) if end in ("more", "less") else None
+    found = next(said, None) if end in ("more", "less", "first", "last") else None
     if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
         return ""
     ways = (" ".join((*path.entities[:-1], *path.relations)) for path in ran.cited)  # an end may be *Budapest*
@@ -113,6 +113,7 @@ def not_so_many(question: str, answers: Sequence[str]) -> str:
     return f"The question speaks of {said} {found['what']}; what I find is {len(answers)}: {listed(list(answers), 8)}."
 
 
+_TOLD_APART = frozenset("language city country continent river mountain lake planet currency film".split())
 _ASKS_WHICH = re.compile(r"(?:which|what) (?!(?:is|are|was|were|has|have|had|of)\b)", re.IGNORECASE)
 _OF_A_VALUE = frozenset((Form.YES_NO, Form.COUNT, Form.VALUE, Form.SPAN, Form.COMPARISON))
 
@@ -177,9 +178,33 @@ def _of_nobody_named(query: Query, operations: Sequence[Operation], kg: Knowledg
     said = kg.words_of(
         *(one.entity for one in values), *(e for one in values for path in one.paths for e in path.entities)
     )
-    people = [topic for topic in query.topics if kind_of(kg, topic) == "person"]
+    people = [
+        topic for topic in query.topics if kind_of(kg, topic) == "person" and UNIT_WORDS.isdisjoint(kg.words_of(topic))
+    ]
     other = next((one for one in people if kg.words_of(one).isdisjoint(said)), "")
     return f"What I find is of {values[0].entity}; of {other} the graph does not say it." if other else ""
+
+
+_THE_PLACE_WHERE = re.compile(
+    r"\bthe (?P<noun>city|state|country|county|province|region|continent|town|island) (?:where|in which|that|which)\b",
+    re.I,
+)
+
+
+def through_another_kind(asked: str, paths: Iterable[Path], kg: KnowledgeGraph) -> str:
+    """That what is asked of *the state where* something is was found of a country; empty where it was not.
+
+    Args:
+        asked: the question in plain words.
+        paths: what the answer rests on.
+        kg: knows what kind of place something is.
+    """
+    found = _THE_PLACE_WHERE.search(asked)
+    middle = {entity for path in paths for entity in path.entities[1:-1] if kind_of(kg, entity) in PLACES}
+    noun = found["noun"].lower() if found else ""
+    if not middle or any(is_of_kind(kg, one, names_of_kind(noun)) for one in middle):
+        return ""
+    return f"It asks of a {noun}; what I find is of {listed(sorted(middle), 3)}."
 
 
 _THE_ONE = re.compile(  # who has an office that only one has
@@ -411,9 +436,11 @@ def objection(
     said = said or _of_another_place(asked, operations)
     said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
     said = said or _of_another_relation(asked, operations, missing)
+    paths = (path for one in operations for operand in one.operands for path in operand.paths)
+    said = said or through_another_kind(asked, paths, kg)
     said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
-    of_a_kind = of_a_kind or query.answer_type.named
+    of_a_kind = of_a_kind or (query.answer_type.named and query.answer_type.types <= _TOLD_APART)
     if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:
         said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
     yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]

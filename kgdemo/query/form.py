@@ -429,6 +429,8 @@ _MORE_SAID = re.compile(r" (?:but|and) (?:\w+ )*(?:has|have|is|are|lie|lies|was|
 
 def _bounded(question: str) -> Plan | None:
     """A question for the things of a kind whose value is above or below a number, or that of another thing."""
+    if first_match(_ASKS_WHETHER, question):
+        return None
     question = _NUMBER_WORD.sub(lambda said: f"{said['more']} {_in_digits(said['word'])}", question)
     found = first_match(_BOUNDED_AS, question) or first_match(_BOUNDED, question)
     said = found.groupdict() if found else {}
