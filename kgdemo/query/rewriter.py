@@ -339,7 +339,7 @@ def _cuts_a_name(text: str, plain: str) -> bool:
     """Whether a rewriting has some words of a name of several but not all: of *Cool Runnings* only *Cool*."""
     said = set(_WORD.findall(fold(plain)))
     for name in _NAME_OF_SEVERAL.findall(text):
-        words = set(_WORD.findall(fold(name))) - FUNCTION_WORDS
+        words = {fold(word) for word in _WORD.findall(name) if word[0].isupper()} - _ARTICLES
         if words & said and len(words - said) > len(words & said) - 1:
             return True
     return False
