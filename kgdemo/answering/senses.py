@@ -38,6 +38,7 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
     mentions, chosen = _of_the_year(question, mentions, chosen, kg)
     if linker.knows_all_names:
         mentions, chosen = _of_women(question, mentions, chosen, kg)
+        mentions, chosen = _instead(mentions, chosen, _called_whole(mentions, kg))
         mentions, chosen = _instead(mentions, chosen, _who_did(question, mentions, kg))
         mentions, chosen = _of_its_kind(question, mentions, chosen, kg)
     chosen = _places(question, mentions, _languages(question, mentions, chosen))
@@ -150,6 +151,23 @@ def _who_did(question: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> 
     return meant
 
 
+def _called_whole(mentions: Sequence[Mention], kg: KnowledgeGraph) -> dict[str, str]:
+    """What bears a name whole in place of what bears only a part of it: the series of the *Star Wars films*."""
+    meant: dict[str, str] = {}
+    for mention in mentions:
+        first, *others = mention.candidates
+        said = fold(mention.text)
+
+        def is_so_called(entity: str, said: str = said) -> bool:
+            return any(fold(name) == said for name in kg.names_of(entity))
+
+        likely = [one.entity for one in others if one.score >= _LIKELY]
+        if likely and not is_so_called(first.entity) and (whole := next(filter(is_so_called, likely), "")):
+            meant[first.entity] = whole
+    return meant
+
+
+_LIKELY = 0.8  # score from which another candidate may be meant
 _SOMEBODY = frozenset("person character deity band team company organization".split())
 _DOES = re.compile(
     r" (?:reign(?:s|ed)?|abdicated?|marr(?:y|ied)|(?:was |get |got |been )?(?:born|married|crowned)|die[ds]?"
@@ -299,7 +317,9 @@ def _but_asides(
     asides: set[str] = set()
     for mention in mentions if len(chosen) > 1 else ():
         first = mention.candidates[0]
-        everyday = mention.text.islower() and all(word in common_words() for word in fold(mention.text).split())
+        words = fold(mention.text).split()
+        usual = common_words() if len(words) == 1 else ordinary_words()  # *real madrid* is no everyday word
+        everyday = mention.text.islower() and all(word in usual for word in words)
         if everyday and first.type in _TITLED and first.entity in chosen and not first.entity.islower():
             others = set(chosen) - {first.entity}
             if all(end not in others for _, end in kg.neighbours(first.entity)):
