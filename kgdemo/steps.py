@@ -34,12 +34,14 @@ from kgdemo.linking.linker import CONFIDENT
 from kgdemo.methods.registry import MethodCard
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.clauses import Clause, clauses_of, of_place
 from kgdemo.query.nested import (
     WHOLE,
+    Clause,
     asks_of_kin,
+    clauses_of,
     is_neither,
     last_clause,
+    of_place,
     of_several,
     two_steps,
     when_asked,
@@ -120,7 +122,7 @@ class InSteps:
 
     Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
     or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
-    several conditions is asked one condition at a time (``query.clauses``).
+    several conditions is asked one condition at a time (``query.nested``).
     """
 
     pipeline: Asked

@@ -23,8 +23,8 @@ from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.clauses import of_place
 from kgdemo.query.measures import ORDINALS
+from kgdemo.query.nested import of_place
 
 _ASKING = frozenset(
     "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()

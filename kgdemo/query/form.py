@@ -40,10 +40,9 @@ from kgdemo.query.measures import (
     without_world,
 )
 from kgdemo.query.nested import counterpart, in_the_time_of, nested, of_several, two_steps
-from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative
+from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative, value
 from kgdemo.query.plan import Form, Plan
 from kgdemo.query.rewordings import in_other_words
-from kgdemo.query.values import value
 from kgdemo.query.wording import beyond_graphs, plain_question
 
 _WHAT_YEAR = re.compile(

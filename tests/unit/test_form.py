@@ -65,10 +65,6 @@ PLANS = [
         Plan(Form.COMPARISON, things=("Uranus", "Neptune"), attributes=("orbital period",)),
     ),
     (
-        "compare the Nile and the Danube and tell me the longer one",
-        Plan(Form.COMPARISON, things=("Nile", "Danube"), attributes=("length", "height", "duration")),
-    ),
-    (
         "who discovered Neptune's largest moon",
         Plan(
             base="who discovered Neptune's largest moon",

@@ -285,7 +285,6 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
         ("did Wagner die before Heinemann was born", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
         ("did Heinemann die before Wagner was born", ["Wagner", "Heinemann"], OPERA, {"No"}),
-        ("was Heinemann already born when Wagner died", ["Wagner", "Heinemann"], OPERA, {"No"}),
         ("was Heinemann born after Wagner died", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
         ("how many years after Wagner died was Heinemann born", ["Wagner", "Heinemann"], OPERA, {"16"}),
         ("how long after the Cod War did the Cold War end", ["Cold War", "Cod War"], OPERA, {"30"}),
