@@ -34,6 +34,7 @@ from kgdemo.linking.linker import CONFIDENT
 from kgdemo.methods.registry import MethodCard
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
+from kgdemo.query.form import understand
 from kgdemo.query.nested import (
     WHOLE,
     Clause,
@@ -46,8 +47,7 @@ from kgdemo.query.nested import (
     two_steps,
     when_asked,
 )
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import plain_question
 from kgdemo.reading import Reading
 from kgdemo.reasoners.base import Resources

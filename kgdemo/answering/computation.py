@@ -34,10 +34,10 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.form import understand
 from kgdemo.query.measures import DATE
 from kgdemo.query.nested import WHOLE
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import names_in, plain_question
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources

@@ -22,7 +22,7 @@ from kgdemo.linking.names import entities_called, name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import place_of
 from kgdemo.query.nested import two_steps
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 
 _PORTRAYED, _STARRING = "portrayed by", "starred in"
 _ROLE = re.compile(

@@ -32,9 +32,9 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.form import understand
 from kgdemo.query.measures import DATE, NUMBERS, OFFICE, is_time, speaks_of_a_life
 from kgdemo.query.nested import two_steps
-from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
 

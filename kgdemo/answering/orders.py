@@ -34,7 +34,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, DATE, NUMBER
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 from kgdemo.ranking.scorer import path_words
 
 _TOLD_BY = re.compile(r"^[A-Z][^']*'s? [a-z]+ (?=[A-Z])")  # *Jupiter's moon* Ganymede

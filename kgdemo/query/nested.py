@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kgdemo.kg.labels import fold
 from kgdemo.query.measures import OFFICE, SLOTS, first_match, patterns_of
-from kgdemo.query.plan import Plan
+from kgdemo.query.query import Plan
 
 # *during World War II*, *when the Berlin Wall fell*: whoever held the office at that time is asked for
 _MEANWHILE = re.compile(

@@ -32,7 +32,7 @@ from kgdemo.query.measures import (
     plural_of,
     without_world,
 )
-from kgdemo.query.plan import Form, Plan
+from kgdemo.query.query import Form, Plan
 
 _HOW_FAR = patterns_of(
     r"how (?:far|distant) (?:away )?{be} (?:it from )?{x}(?: away)? (?:from|to) (?:the )?{y}(?: on average)?",

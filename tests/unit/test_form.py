@@ -11,8 +11,7 @@ from kgdemo.linking.words import common_words, frequent_words
 from kgdemo.query.form import plan_of
 from kgdemo.query.measures import bound_of
 from kgdemo.query.nested import two_steps
-from kgdemo.query.plan import Form, Plan
-from kgdemo.query.query import vocabulary_of
+from kgdemo.query.query import Form, Plan, vocabulary_of
 from kgdemo.query.spelling import corrected, without_slips
 from kgdemo.query.talk import without_talk
 from kgdemo.query.wording import beyond_graphs, plain_question

@@ -9,7 +9,7 @@ from kgdemo.answering.operands import Sets
 from kgdemo.events import AnswerFinal
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 
 _KG = KnowledgeGraph.from_triples(

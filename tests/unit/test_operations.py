@@ -18,7 +18,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.labels import Literal, date_parts, read_literals
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PromptStyle
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 from tests.helpers.reasoning import SpellingEmbedder
