@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 
 import numpy as np
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import entities_called, name_index
+from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
 from kgdemo.query.measures import place_of
-from kgdemo.query.nested import two_steps
 from kgdemo.query.query import Form
 
 _PORTRAYED, _STARRING = "portrayed by", "starred in"
@@ -35,18 +33,6 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\b(?:to|from|in|by|at|with|born|married|educated)$", re.IGNORECASE)  # *plays X married to*
-_IN_WHICH_PLACE = re.compile(
-    r"^(?:in|on) (?:which|what) (?P<noun>country|continent|city|town|state|province|region|island) "
-    r"(?:is|are|was|were|lies?|does|do|can|would|will)\b|"
-    r"^(?:which|what) (?P<noun_behind>country|continent|city|town|state|province|region|island) "
-    r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
-    re.IGNORECASE,
-)
-_IS_CALLED = re.compile(
-    r"^(?:what|which|who) (?:is|was|are|were) (?:the )?(?:name of )?(?:the )?(?P<x>.+?'s .+?|\w+(?: \w+)? of .+?)"
-    r"(?: called| named| known as)?$",
-    re.IGNORECASE,
-)
 _RUNNER_UP = "runner-up"
 _CAME_SECOND = re.compile(
     r"\brunners?[ -]?up\b|\b(?:losing|beaten) finalist\b|\bcame second\b|^who lost\b|\blost (?:in )?the .*\bfinal\b",
@@ -63,11 +49,6 @@ _HOSTS_WITHIN = re.compile(
     r"(?:ever )?hosted (?:the |an? )?(?P<what>[^\d,]+?)$",
     re.IGNORECASE,
 )
-_WON_IN_YEAR = re.compile(
-    r"^(?:who|which \w+) (?:won|took|was the winner of) (?:the )?(?P<what>[^\d]+?) (?:in|of) (?:the year )?"
-    r"(?P<year>[12]\d{3})\b",
-    re.IGNORECASE,
-)
 _WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
 _OF_WOMEN = frozenset(("womens", "women"))
 _YEAR = re.compile(r"\b[12]\d{3}\b")
@@ -81,18 +62,6 @@ _WON_OFTEN = re.compile(
     rf"^(?:who|which|what)\b.*\b(?:won|awarded|received|given|got|hosted)\b.* (?P<often>{'|'.join(_TIMES)})$",
     re.IGNORECASE,
 )
-_BORN_IN = re.compile(
-    r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
-)
-_DOES_ELSE = re.compile(  # than lie there: a river may start in one country and end in another
-    r"\bdo(?:es)? .+ (?:start|begin|rise|end|finish|originate|come|flow|empty|run|die|play|grow)(?: in| from)?$",
-    re.IGNORECASE,
-)
-_CITIZEN = "citizen of"
-_HOSTED_BOTH = re.compile(r"\bhosted both (?:the )?(?P<one>[\w' ]+?) and (?:the )?(?P<other>[\w' ]+?)$", re.IGNORECASE)
-_BORN_THERE = re.compile(r"\b(born|buried|died?)(?: in)?$", re.IGNORECASE)
-_WHERE = {"born": "born in", "buried": "buried in", "die": "died in", "died": "died in"}
-_AROUND = frozenset("country continent state province region".split())
 
 
 _MEANS = ("means", "stands for")
@@ -135,8 +104,6 @@ class Direct(Computation):
         character, actors = next(
             ((one, ends) for one in self._link(found["role"]) if (ends := self.sets.ends(one, (_PORTRAYED,)))), ("", {})
         )
-        if not actors and found["work"]:
-            return self._called_in(found["role"], found["work"])
         if not actors:
             return None
         if not found["work"]:
@@ -155,28 +122,6 @@ class Direct(Computation):
         return (
             self._shown_by_paths("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
         )
-
-    def _called_in(self, role: str, work: str) -> Iterator[Event] | None:
-        """Who played somebody of whose name a work's cast has one alone: *Rick* in Casablanca."""
-        said = set(fold(role).split())
-        for one in self._link(work):
-            both: dict[str, tuple[Path, ...]] = {}
-            for actor, path in self.sets.ends(one, ("starring",)).items():
-                for character in self.sets.ends(actor, (self.sets.inverse(_PORTRAYED),)):
-                    if said <= set(fold(character).split()):
-                        both[actor] = (path, Path((character, actor), (_PORTRAYED,)))
-            if len(both) == 1:
-                return self._shown_by_paths("both", both)
-        return None
-
-    def winner_of_edition(self) -> Iterator[Event] | None:
-        """Who won what bears the name of a contest and its year; None where that is not asked or not known."""
-        found = _WON_IN_YEAR.match(self.plan.asked)
-        name = f"{found['year']} {found['what']}" if found else ""
-        for place in entities_called(self.kg, [name])[name] if name else ():
-            if ends := self.sets.ends(self.kg.entities[place], ("won by",)):
-                return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
-        return None
 
     def of_next_edition(self) -> Iterator[Event] | None:
         """Who hosted or won the edition after another, *the next Olympics after London 2012*; None where not asked."""
@@ -207,20 +152,6 @@ class Direct(Computation):
                     if inside is not None:
                         hosts.setdefault(host, (path,))
         return self._shown_by_paths("step", hosts) if hosts else None
-
-    def called_by_owner(self) -> Iterator[Event] | None:
-        """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""
-        found = _IS_CALLED.match(self.plan.asked)
-        name = fold(found["x"]) if found else ""
-        said = set(name.split())
-        for thing in self._link(name) if name else ():
-            known = self.kg.info.get(thing)
-            if known is None or name not in {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}:
-                continue
-            for label, owner in self.kg.neighbours(thing, directed=True):
-                if set(fold(owner).split()) <= said:
-                    return self._shown_by_paths("step", {thing: (Path((owner, thing), (self.sets.inverse(label),)),)})
-        return None
 
     def said_by_relation(self) -> Iterator[Event] | None:
         """What a relation of the topic leads to whose own words the question says, *drives on*; None where none does.
@@ -307,83 +238,6 @@ class Direct(Computation):
             if often:
                 return self._shown_by_paths("both", often)
         return None
-
-    def place_around(self) -> Iterator[Event] | None:
-        """The country, or another kind of place, in which something lies; None where that is not asked or not known."""
-        found = _IN_WHICH_PLACE.match(self.plan.asked)
-        if not found or len(self.query.topics) != 1 or _DOES_ELSE.search(self.plan.asked):
-            return None
-        path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
-        return self._lies(path) if path is not None else None
-
-    def born_where(self) -> Iterator[Event] | None:
-        """The country, or another kind of place, in which somebody was born; None where that is not asked or known."""
-        found = _IN_WHICH_PLACE.match(self.plan.asked)
-        if not found or len(self.query.topics) != 1 or not (verb := _BORN_THERE.search(self.plan.asked)):
-            return None
-        if two_steps(self.plan.asked):  # of somebody's wife
-            return None
-        (topic,) = self.query.topics
-        for place, path in self.sets.ends(topic, (_WHERE[verb[1].lower()],)).items():
-            around = self.sets.lies_in(place, found["noun"] or found["noun_behind"])
-            if around is not None:
-                whole = Path((*path.entities, *around.entities[1:]), (*path.relations, *around.relations))
-                return self._shown_by_paths("step", {whole.end: (whole,)})
-        if verb[1].lower() == "born" and self.sets.ends(topic, (_CITIZEN,)):  # which is no place of birth
-            return iter(
-                (no_answer(f"The graph holds of which country {topic} is a citizen, not where that birth was."),)
-            )
-        return None
-
-    def hosted_both(self) -> Iterator[Event] | None:
-        """Which places hosted editions of two series; None where that is not asked or not known."""
-        found = _HOSTED_BOTH.search(self.plan.asked)
-        if not found:
-            return None
-        hosts: list[dict[str, Path]] = []
-        last = found["other"].split()[-1]  # *the summer and winter Olympics*
-        for what in (found["one"] if found["one"].endswith(last) else f"{found['one']} {last}", found["other"]):
-            editions = self._editions_called(what)
-            hosts.append({h: path for e in editions for h, path in self.sets.ends(e, ("hosted by",)).items()})
-        both = {host: (path, hosts[1][host]) for host, path in hosts[0].items() if host in hosts[1]}
-        return self._shown_by_paths("both", both) if both else None
-
-    def held_where(self) -> Iterator[Event] | None:
-        """Where an event took place; None where that is not asked or not known."""
-        asked = self.plan.asked.lower().startswith("where ") and len(self.query.topics) == 1
-        relations = ("took place in", "hosted by") if asked else ()
-        ends = next((own for one in relations if (own := self.sets.ends(self.query.topics[0], (one,)))), {})
-        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()}) if ends else None
-
-    def born_within(self) -> Iterator[Event] | None:
-        """Who was born, or died, anywhere in a place whose towns the graph knows; None where that is not asked."""
-        found = _BORN_IN.match(self.plan.asked)
-        places = [one for one in self.query.topics if kind_of(self.kg, one) in PLACES] if found else []
-        if not found or len(places) != 1 or self.plan.bound:
-            return None
-        ends = self.sets.beyond(places[0], self.sets.inverse(f"{found['verb'].lower()} in"))
-        members = self.sets.of_noun(ends, found["noun"]) if ends else None
-        return self._born_there(found[0], members) if members else None
-
-    def _born_there(self, said: str, members: Mapping[str, Path]) -> Iterator[Event]:
-        operands = [Operand(end, (path,)) for end, path in members.items()]
-        operation = yield from self._operate("step", said, operands, tuple(members))
-        if operation is not None:
-            yield computed_answer(f"{listed(list(members))} (of those that the graph holds).", tuple(members))
-
-    def _place_of_kind(self, answers: Sequence[str]) -> Iterator[Event] | None:
-        """The place of the kind that is asked for around an answer of another kind: the *state* of a city."""
-        asked = self.query.answer_type
-        kinds = sorted(asked.types & _AROUND)
-        if not asked.named or not kinds or len(answers) != 1 or kind_of(self.kg, answers[0]) in asked.types:
-            return None
-        found = [path for kind in kinds if (path := self.sets.lies_in(answers[0], kind)) is not None]
-        return self._lies(min(found, key=lambda path: len(path.relations))) if found else None
-
-    def _lies(self, path: Path) -> Iterator[Event]:
-        operation = yield from self._operate("step", str(path), [Operand(path.end, (path,))], (path.end,))
-        if operation is not None:
-            yield computed_answer(f"{path.end} ({path}).", (path.end,))
 
     def beginning_with(self) -> Iterator[Event]:
         """The things of a kind whose names begin with a letter; how many, where that is asked."""

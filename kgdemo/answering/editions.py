@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -26,9 +26,6 @@ from kgdemo.query.answer_type import Fit, fits, kind_of
 from kgdemo.query.measures import ORDINALS
 from kgdemo.query.nested import of_place
 
-_ASKING = frozenset(
-    "which what who is are was were the does do has have grows grow produces produce makes make exports mines".split()
-)
 _WHICH_EDITION = re.compile(
     r"\bthe (?:very )?(?P<nth>first|second|third|last|latest) (?:ever |modern )?"
     r"(?P<what>(?:[\w'-]+ ){0,3}?(?:cup|games|olympics|prize|championship|contest|open|bowl|awards?|euros?))\b",
@@ -67,31 +64,6 @@ class Editions(Bounded):
         operands = [Operand(end, own) for end, own in paths.items()]
         if (yield from self._operate("step", text, operands, tuple(paths))):
             yield computed_answer(f"{listed(list(paths))} (of {len(editions)} that the graph holds).", tuple(paths))
-
-    def _through_record(self) -> Iterator[Event] | None:
-        """The answer about the one holder of a record that the question names, *the red planet*; else None."""
-        topics = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "feat"]
-        holders = self._holders(topics[0]) if len(topics) == 1 == len(self.query.topics) else {}
-        names = sorted(self.kg.names_of(topics[0]), key=len, reverse=True) if holders else []
-        told = next((name for name in names if name.lower() in self.plan.asked.lower()), "")
-        return self._of_holder(topics[0], holders, told) if told and len(holders) == 1 else None
-
-    def _of_holder(self, feat: str, holders: Mapping[str, Path], told: str) -> Iterator[Event]:
-        (holder,) = holders
-        # *the country that mines the* most copper
-        clause = r"(?:the )?(?:\w+ ){1,2}(?:that|which|who) (?:\w+ ){0,3}?(?:the )?"
-        named = rf"(?:{clause}|the )?{re.escape(told)}"
-        base = re.sub(named, holder, self.plan.asked, flags=re.IGNORECASE)
-        operands = [Operand(holder, (holders[holder],))]
-        if (yield from self._operate("step", f"{feat}: {holder}", operands, (holder,))) is None:
-            return
-        left = set(re.sub(rf"\b{re.escape(holder)}", "", base).lower().split()) - set(self.plan.noun.lower().split())
-        opened_there = base.lower().startswith("where") and kind_of(self.kg, holder) in PLACES
-        if left <= _ASKING or opened_there:  # the record is all that is asked for
-            yield computed_answer(f"{holder} ({feat}).", (holder,))
-        else:
-            ran = yield from self._base(topics=[holder], base=base)
-            yield from unchanged(ran.final)
 
     def _of_its_editions(self) -> Iterator[Event] | None:
         """The answer for the editions of a topic within the years asked for; None where it has no editions."""

@@ -120,10 +120,7 @@ class Lists(Editions):
             yield from self._alive(living["of"] or living["whom"], living["year"] or "", dead=bool(living["dead"]))
             return
         known = (
-            self.born_where()
-            or self.hosted_both()
-            or self.won_when()
-            or self.winner_of_edition()
+            self.won_when()
             or self.of_next_edition()
             or self.hosts_within()
             or self.won_often()
@@ -131,7 +128,6 @@ class Lists(Editions):
             or self._of_its_editions()
             or self._nth_edition()
             or self._called_so()
-            or self.called_by_owner()
             or self.in_role()
             or self._group_called()
         )
@@ -158,18 +154,12 @@ class Lists(Editions):
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
-            known = self._through_record() or self._of_all_editions()
+            known = self._of_all_editions()
             if known is not None:
                 yield from known
                 return
             other = self._of_another_title(ran)
-            yield from (
-                self.place_around()
-                or self.held_where()
-                or self.born_within()
-                or self._whole_group()
-                or ((no_answer(other),) if other else unchanged(final))
-            )
+            yield from self._whole_group() or ((no_answer(other),) if other else unchanged(final))
             return
         done = _WHO_DID.match(self.plan.asked)
         if done and applies(self.resources) and self._is_unlike(ran.cited[0], done["verb"].lower()):
@@ -192,10 +182,6 @@ class Lists(Editions):
         of_noun = self.sets.members(self.plan.noun) if telling else {}
         if of_noun and not any(one in of_noun for one in final.answers) and not self._set_of(ran, self.plan.noun):
             yield no_answer(f"What the graph holds here are no {self.plan.noun}: {listed(final.answers, 8)}.")
-            return
-        around = self._place_of_kind(final.answers)
-        if around is not None:
-            yield from around
             return
         strange = self._beside_the_point(ran) if applies(self.resources) else ""
         if strange:

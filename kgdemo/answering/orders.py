@@ -249,10 +249,6 @@ class Orders(Computation):
         one = _IS_ONE.search(self.plan.asked) or not _is_plural(noun)
         number = self.plan.number or (1 if one else _SEVERAL)
         first = number == 1 and self.plan.place in (0, 1) and not self.plan.without
-        stated = self._stated_superlative() if first else None
-        if stated is not None:
-            yield from self._as_stated(*stated)
-            return
         if not self._has_values():
             yield from self._plainly()
             return
@@ -539,29 +535,6 @@ class Orders(Computation):
 
     def _has_values(self) -> bool:
         return bool(self.kg.literals) or self.plan.attributes == (DATE,)
-
-    def _as_stated(self, topic: str, label: str) -> Iterator[Event]:
-        """What a relation of a topic says is the greatest there; the method's own answer where that is the same."""
-        ran = yield from self._base(plainly=True)
-        ends = self.sets.ends(topic, (label,))
-        if not ran.refused and ran.final is not None and set(ran.final.answers) == set(ends):
-            yield ran.final
-            return
-        operands = [Operand(end, (path,)) for end, path in ends.items()]
-        operation = yield from self._operate("step", f"{topic}: {label}", operands, tuple(ends))
-        if operation is not None:
-            yield computed_answer(f"{listed(list(ends))} ({label} of {topic}).", tuple(ends), ran)
-
-    def _stated_superlative(self) -> tuple[str, str] | None:
-        """A topic and a relation of it that says just this: ``largest city``, ``highest point``."""
-        words = set(re.findall(r"[a-z]+", self.query.text.lower()))
-        kinds = {*names_of_kind(self.plan.noun), *(["point"] if "mountain" in names_of_kind(self.plan.noun) else [])}
-        for topic in self.query.topics:
-            for label, _ in self.kg.neighbours(topic):
-                parts = label.split()
-                if len(parts) == 2 and parts[0] in words and parts[0].endswith("est") and parts[1] in kinds:
-                    return topic, label
-        return None
 
     def _extreme(self, operands: Sequence[Operand]) -> tuple[tuple[str, ...], str]:
         values = [order_of(operand) for operand in operands]

@@ -344,7 +344,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("how old was Wagner when he travelled to Oslo", ["Wagner", "Oslo"], OPERA, "when this was: “he travelled"),
         ("how old was Heinemann when he composed Parsifal", ["Heinemann", "Parsifal"], OPERA, "when this was"),
         ("when did Heuss lose the Cod War", ["Heuss", "Cod War"], OPERA, "no date for"),
-        ("did Wagner die before Heuss was born", ["Wagner", "Heuss"], OPERA, "when this was: “Heuss born”"),
+        ("did Wagner die before Heuss was born", ["Wagner", "Heuss"], OPERA, "when this was: “Heuss was born”"),
         ("who was the fifth king of Germany", ["Germany"], ("Germany", "president", "Heuss"), "not the order"),
     ],
 )
@@ -397,16 +397,6 @@ def test_what_is_called_by_the_adjective_of_a_place_lies_in_it():
 
 def test_a_number_that_is_counted_says_that_the_graph_need_not_hold_all():
     assert "need not be all" in ask("how many operas did Wagner compose", ["Wagner"], OPERA)[0].text
-
-
-def test_a_place_around_is_read_off_where_the_method_finds_none():
-    def refuses(query):
-        yield from (PathFound(True, 1, "", 0.0, Path(("Marburg", "Hesse"), ("located in",))),)
-        yield AnswerFinal("no", (), (), "", refusal="no")
-
-    query = understand("in which country is Marburg", ["Marburg"], WORLD.kg)
-    events = list(answer(query, refuses, WORLD, lambda text: [], False))
-    assert [event.answers for event in events if isinstance(event, AnswerFinal)] == [("Germany",)]
 
 
 def test_a_question_that_lists_is_the_methods_own():
