@@ -543,6 +543,10 @@ class Computation:
         if operation is not None:
             yield computed_answer(f"{listed(list(ends))} ({text}).", tuple(ends))
 
+    def _shown(self, ends: Mapping[str, Path]) -> Iterator[Event] | None:
+        """Entities as the answer, each with the one path that leads to it; None where there are none."""
+        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()}) if ends else None
+
     def _says_when(self, answers: Sequence[str]) -> bool:
         """Whether any answer is a year, where the question asks when."""
         return self.query.answer_type.types != _TIME or any(kind_of(self.kg, one) in _TIME for one in answers)

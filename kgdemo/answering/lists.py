@@ -119,18 +119,7 @@ class Lists(Editions):
         if living:
             yield from self._alive(living["of"] or living["whom"], living["year"] or "", dead=bool(living["dead"]))
             return
-        known = (
-            self.won_when()
-            or self.of_next_edition()
-            or self.hosts_within()
-            or self.won_often()
-            or self.runner_up()
-            or self._of_its_editions()
-            or self._nth_edition()
-            or self._called_so()
-            or self.in_role()
-            or self._group_called()
-        )
+        known = self.edition_asked() or self._called_so() or self.in_role() or self._group_called()
         if known is not None:
             yield from known
             return

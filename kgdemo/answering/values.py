@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Generator, Iterable, Iterator
+from itertools import product
 
 from kgdemo.answering.computation import (
     BY,
@@ -79,7 +80,7 @@ class Values(Orders):
         operand = operand_of(self.kg, entity, attributes) if entity else None
         days = self.sets.ends(entity, ("celebrated on",)) if entity and dates and operand is None else {}
         if days:
-            yield from self._shown_by_paths("step", {end: (path,) for end, path in days.items()})
+            yield from self._shown(days) or ()
             return
         if operand is not None and dates and operand.unit == "year":
             led = tuple(self._when())  # a path to the year shows more than the year
@@ -165,18 +166,16 @@ class Values(Orders):
         """The years in which a place hosted one of a series; None where that is not asked or not known."""
         found = _HOSTED_WHEN.match(self.plan.asked)
         editions = self._editions_called(found["what"] or found["what2"]) if found else []
-        ends: dict[str, tuple[Path, ...]] = {}
+        ends: dict[str, Path] = {}
         for place in self._link(found["x"] or found["x2"])[:1] if found and editions else ():
-            for edition in editions:
-                for year in self.sets.ends(edition, ("happened in year",)):
-                    for way in ("hosted by", "took place in"):
-                        if self.sets.leads(edition, (way,), place) is not None:
-                            relations = (self.sets.inverse(way), "happened in year")
-                            ends[year] = (Path((place, edition, year), relations),)
+            for edition, way in product(editions, ("hosted by", "took place in")):
+                if self.sets.leads(edition, (way,), place) is not None:
+                    for year in self.sets.ends(edition, ("happened in year",)):
+                        ends[year] = Path((place, edition, year), (self.sets.inverse(way), "happened in year"))
         if found and ends and (which := (found["which"] or found["which2"] or "").lower()):
             year = min(ends) if which == "first" else max(ends)
             ends = {year: ends[year]}
-        return self._shown_by_paths("step", ends) if ends else None
+        return self._shown(ends)
 
     def _led_to_when(self) -> Generator[Event, None, bool]:
         """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""
@@ -206,7 +205,7 @@ class Values(Orders):
             return
         own = self._date_of_another(ran, used) if not ran.refused else None
         if own is not None:
-            yield from self._shown_by_paths("step", {own.end: (own,)})
+            yield from self._shown({own.end: own}) or ()
             return
         if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")
