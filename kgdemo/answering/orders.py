@@ -109,7 +109,10 @@ class Orders(Computation):
         if len(stated) < len(entities) and (said := attribute_in_words(self.kg, entities, self.query.text, noun)):
             stated = same_attribute(self.kg, entities, (said,))
         if len(stated) == len(entities):
-            yield from self._compare_stated(stated)
+            result, kind = self._extreme(stated)
+            values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in stated)
+            if (yield from self._operate(kind, values, stated, result)) is not None:
+                yield computed_answer(f"{listed(result)}: {values}.", result)
             return
         ran = yield from self._base(topics=[first], base=self.plan.base.format(first))
         counts: dict[str, int] = {}
@@ -140,27 +143,11 @@ class Orders(Computation):
         best = (max if self.plan.greatest else min)(counts, key=lambda entity: counts[entity])
         yield computed_answer(f"{best} ({said}, as far as the graph holds them).", (best,), ran)
 
-    def _compare_stated(self, stated: Sequence[Operand]) -> Iterator[Event]:
-        """Which of several things has more of what the graph states the number of."""
-        result, kind = self._extreme(stated)
-        values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in stated)
-        operation = yield from self._operate(kind, values, stated, result)
-        if operation is not None:
-            yield computed_answer(f"{listed(result)}: {values}.", result)
-
     def _most_stated(self) -> Iterator[Event] | None:
         """Of the things of a kind the one with most of what the graph states the number of; None where it does not."""
         every = self.sets.of_kind(self.plan.noun) if self.plan.noun else {}
         stated = [o for entity in every if (o := number_of(self.kg, entity, self.plan.things[0])) is not None]
-        return self._told_most(stated) if len(stated) > 1 else None
-
-    def _told_most(self, stated: Sequence[Operand]) -> Iterator[Event]:
-        result, kind = self._extreme(stated)
-        best = next(o for o in stated if o.entity == result[0])
-        operation = yield from self._operate(kind, f"{kind} number of {len(stated)}", stated, result)
-        if operation is not None:
-            of = f"of the {len(stated)} of which the graph states the number"
-            yield computed_answer(f"{listed(result)}: {shown_value(best)} ({of}).", result)
+        return self._best_of(MethodRun(), stated) if len(stated) > 1 else None
 
     def _fitting(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path]:
         """The ends of a kind, or of that name: of what was won the *World Cups*."""
@@ -514,11 +501,6 @@ class Orders(Computation):
             yield computed_answer(", ".join(fitting), tuple(fitting), plain)
         else:
             yield from unchanged(plain.final)
-
-    def _topic_in(self, thing: str) -> str:
-        """The topic that a stretch of the question has a word of."""
-        words = set(fold(thing).split())
-        return next((topic for topic in self.query.topics if words & set(fold(topic).split())), "")
 
     def _attribute_name(self) -> str:
         return self.plan.attributes[0].replace("_", " ")

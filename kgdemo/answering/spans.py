@@ -95,7 +95,7 @@ class Spans(Values):
 
     def span(self) -> Iterator[Event]:
         """How long something lasted, or somebody lived."""
-        entity = self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0])
+        entity = self._with_value(self.plan.things[0])
         if self.plan.attributes[1] == TODAY:
             yield from self._age_today(entity)
             return
@@ -165,30 +165,21 @@ class Spans(Values):
 
         None where that is not asked.
         """
-        if between := _COMES_BETWEEN.match(self.plan.asked):
-            return self._between_two(between["x"], between["y"], set(self._link(between["within"] or "")))
-        found = _COMES_NEXT.match(self.plan.asked)
-        if not found:
-            return None
-        within = set(self._link(found["within"] or found["first"] or ""))
-        for one in self._may_mean(found["x"], within):
+        found = _COMES_BETWEEN.match(self.plan.asked) or _COMES_NEXT.match(self.plan.asked)
+        said = found.groupdict() if found else {}
+        within = set(self._link(said.get("within") or said.get("first") or "")) if said else set[str]()
+        others = self._may_mean(said["y"], within) if "y" in said else []
+        for one in self._may_mean(said["x"], within) if said else ():
             ordered = self._in_order_with(one, within)
             names = [operand.entity for operand in ordered]
-            place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
-            if 0 < place <= len(names):
-                return self._nth_of(MethodRun(), ordered, place)
-        return None
-
-    def _between_two(self, x: str, y: str, within: Collection[str]) -> Iterator[Event] | None:
-        """The one thing that stands between two of a numbered group."""
-        others = self._may_mean(y, within)
-        for one in self._may_mean(x, within):
-            ordered = self._in_order_with(one, within)
-            names = [operand.entity for operand in ordered]
-            for other in others if one in names else ():
-                first, last = sorted((names.index(one), names.index(other))) if other in names else (0, 0)
-                if last - first == 2:
-                    return self._nth_of(MethodRun(), ordered, first + 2)
+            if one not in names:
+                continue
+            at, ends = names.index(one), [names.index(other) for other in others if other in names]
+            places = [(at + end) // 2 + 1 for end in ends if abs(at - end) == 2]
+            if "way" in said:
+                places = [at if said["way"].lower() == "before" else at + 2]
+            if places and 0 < places[0] <= len(names):
+                return self._nth_of(MethodRun(), ordered, places[0])
         return None
 
     def _may_mean(self, name: str, within: Collection[str]) -> list[str]:
@@ -550,8 +541,8 @@ def _year_of(operand: Operand) -> int | None:
 
 
 def _century(year: int) -> str:
-    number, last = divmod(abs(year) - 1, 100)[0] + 1, (abs(year) - 1) // 100 % 10
-    ending = ("st", "nd", "rd")[last] if last < 3 and number // 10 != 1 else "th"
+    number = (abs(year) + 99) // 100
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number // 10 != 1 else "th"
     return f"{number}{ending} century{' BC' if year < 0 else ''}"
 
 

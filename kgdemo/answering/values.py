@@ -64,7 +64,7 @@ class Values(Orders):
         events = (self._with_value(thing) for thing in self.plan.things[1:])  # the *fall of* a wall before the wall
         entity = next(
             (e for e in events if e and operand_of(self.kg, e, attributes)),
-            self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0]),
+            self._with_value(self.plan.things[0]),
         )
         if not entity and not dates and self.query.topics:
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
