@@ -10,7 +10,6 @@ from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
     IN_ORDER,
-    ORDER_WORD,
     Computation,
     MethodRun,
     computed_answer,
@@ -341,9 +340,6 @@ class Orders(Computation):
         if record := self._record():
             yield from self._of_record(record)
             return
-        if any(self._order_named(topic) for topic in self.query.topics):  # First Blood, the Third Man
-            yield from self._only_plainly()
-            return
         editions = [name for topic in self.query.topics if self._is_called(topic) for name in self.sets.editions(topic)]
         whose = [topic for topic in self.query.topics if not self._is_called(topic)]  # those that *London* hosted
         dated = same_attribute(self.kg, editions, self._dates(editions)) if editions and not whose else []
@@ -355,14 +351,12 @@ class Orders(Computation):
             yield from unchanged(ran.final)
             return
         ends = self._set_of(ran, self.plan.noun)
-        ends = self._of_every_topic(ends)
         if len(ends) < 2 and (numbered := self._numbered_parts()):
             yield from self._nth_of(MethodRun(), numbered, self.plan.place)
             return
         if len(ends) < 2:
             yield from self._only_plainly()
             return
-        ends = self._with_the_topic(ends)
         of_sex = self.of_sex(ends) if _SEX.match(self.plan.noun) else None
         if of_sex:
             yield from self._nth_of_sex(ran, of_sex)
@@ -399,22 +393,6 @@ class Orders(Computation):
             return
         yield from self._nth_of(ran, dated, place)
 
-    def _with_the_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
-        """What is of one series, with the topic that it is named after: the first *Star Wars* film is one of them."""
-        first = next(iter(ends.values()))
-        if len(first.relations) != 2 or self.sets.inverse(first.relations[0]) != first.relations[1]:
-            return ends
-        whole = self.sets.ends(first.entities[1], first.relations[1:])
-        return {end: path for end, path in whole.items() if end in ends or end == first.entities[0]}
-
-    def _of_every_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
-        """Those that are joined to the other topics as well: of somebody's films those of one series."""
-        used = {entity for path in ends.values() for entity in path.entities}
-        for topic in self.query.topics:
-            joined = {end: path for end, path in ends.items() if self.sets.joined(end, topic) is not None}
-            ends = joined if topic not in used and len(joined) > 1 else ends
-        return ends
-
     def _numbered_parts(self) -> list[Operand]:
         """The parts of a topic, or the members of a group, that the graph numbers; none where it does not."""
         kinds = names_of_kind(self.plan.noun)
@@ -449,9 +427,6 @@ class Orders(Computation):
         if office and _REIGNS.search(held) and not _GOVERNS.search(held):
             return f"none as {self.plan.noun}"
         return ""
-
-    def _order_named(self, topic: str) -> bool:
-        return any(word.lower() in topic.lower().split() for word in ORDER_WORD.findall(self.query.text))
 
     def _is_called(self, topic: str) -> bool:
         """Whether the things asked for bear a topic's name: the first *World Cup*."""

@@ -22,11 +22,11 @@ from kgdemo.answering.computation import (
     within_bound,
     years_between,
 )
-from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, same_attribute, shown_value
+from kgdemo.answering.operands import all_of_kind, operand_of, same_attribute, shown_value
 from kgdemo.answering.orders import are_consecutive
 from kgdemo.answering.values import Values
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
-from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, same_stem
@@ -168,8 +168,8 @@ class Spans(Values):
         found = _COMES_BETWEEN.match(self.plan.asked) or _COMES_NEXT.match(self.plan.asked)
         said = found.groupdict() if found else {}
         within = set(self._link(said.get("within") or said.get("first") or "")) if said else set[str]()
-        others = self._may_mean(said["y"], within) if "y" in said else []
-        for one in self._may_mean(said["x"], within) if said else ():
+        others = self._may_mean(said["y"]) if "y" in said else []
+        for one in self._may_mean(said["x"]) if said else ():
             ordered = self._in_order_with(one, within)
             names = [operand.entity for operand in ordered]
             if one not in names:
@@ -182,15 +182,10 @@ class Spans(Values):
                 return self._nth_of(MethodRun(), ordered, places[0])
         return None
 
-    def _may_mean(self, name: str, within: Collection[str]) -> list[str]:
-        """All that a name may stand for, parts of some wholes included."""
+    def _may_mean(self, name: str) -> list[str]:
+        """All that a name may stand for."""
         called_so = (self.kg.entities[own.entity] for own in name_index(self.kg).called(name))
-        return list(dict.fromkeys((*self._link(name), *called_so, *self._parts_called(name, within))))
-
-    def _parts_called(self, name: str, wholes: Iterable[str]) -> list[str]:
-        """The parts of something that bear a name but for what stands in brackets behind it: *Rat (Chinese zodiac)*."""
-        parts = (end for whole in wholes for end in self.sets.members(whole))
-        return [end for end in parts if fold(bare(end)) == fold(name)]
+        return list(dict.fromkeys((*self._link(name), *called_so)))
 
     def _in_order_with(self, one: str, within: Collection[str]) -> list[Operand]:
         """All that is numbered in one order with a thing: the parts of one whole, the planets, the elements."""
@@ -278,11 +273,7 @@ class Spans(Values):
             yield from self._of_record(record)
             return
         ran, ends = MethodRun(), dict[str, tuple[Path, ...]]()
-        position = self._position()
-        if position:
-            found = self.sets.ends(position, ("held by",))
-            ends = {end: (path,) for end, path in found.items()}
-        elif self.query.topics:
+        if self.query.topics:
             ran = yield from self._base()
             ends = {} if ran.refused else {end: (path,) for end, path in self._set_of(ran, self.plan.noun).items()}
         else:
@@ -308,12 +299,6 @@ class Spans(Values):
         if operation is not None:
             of = f"of the {len(spans)} whose dates the graph holds"
             yield computed_answer(f"{best}: {_told([ordered[place - 1]])} ({of}).", (best,), ran)
-
-    def _position(self) -> str:
-        """The office that the noun names, such as *pope*, or that the question was linked to."""
-        kinds = names_of_kind(self.plan.noun)
-        named = (*self.query.topics, *kinds, *(kind.capitalize() for kind in kinds))
-        return next((name for name in named if kind_of(self.kg, name) == "position"), "")
 
     def _kind(self) -> str:
         return "longest" if self.plan.greatest else "shortest"

@@ -21,7 +21,6 @@ from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, date_parts, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.words import common_words
 from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.measures import BEGINNING, converted
 
@@ -37,9 +36,7 @@ _HOSTED_WHEN = re.compile(
 _MAKERS = frozenset("person company band organization team".split())
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _ANY_DATE = "happened"  # which is asked for where no verb says which date is meant
-_DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
 _VICTORY = re.compile(r"\bdid .+ (?:win|lose|beat|defeat)\b", re.IGNORECASE)
-_MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
 
 
 class Values(Orders):
@@ -71,11 +68,6 @@ class Values(Orders):
             return
         if attributes == (_ANY_DATE,) and _VICTORY.search(self.plan.asked):  # it did not begin with that
             yield no_answer(f"The graph holds no date for “{self.plan.things[0]}”.")
-            return
-        if entity and attributes == (_ANY_DATE,) and (done := self._something_else(entity)):
-            strange = any(word not in common_words() for word in done.split())  # a name that linking has not taken
-            if strange or not (yield from self._led_to_when()):
-                yield no_answer(f"The graph does not hold when “{done}” was true of {entity}.")
             return
         operand = operand_of(self.kg, entity, attributes) if entity else None
         days = self.sets.ends(entity, ("celebrated on",)) if entity and dates and operand is None else {}
@@ -127,15 +119,6 @@ class Values(Orders):
                 if all(any(same_stem(word, other) for other in words) for word in said):
                     return operand_of(self.kg, event, (_ANY_DATE,))
         return None
-
-    def _something_else(self, entity: str) -> str:
-        """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
-        if not _DID.search(self.plan.asked):
-            return ""
-        told = self.kg.words_of(entity, *self.query.topics) | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
-        left = [word for word in fold(self.plan.things[0]).split() if word not in told]
-        is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
-        return " ".join(left) if len(left) > 1 and is_verb else ""
 
     def quantity_named(self) -> Iterator[Event]:
         """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
