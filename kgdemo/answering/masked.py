@@ -214,7 +214,7 @@ def _called(said: str, kg: KnowledgeGraph) -> Iterator[str]:
 
 
 def _spellings(said: str) -> Iterator[str]:
-    """A name as it stands there, and as it may be written: *the World Cup in 1966*, *the Guggenheim Museum in Bilbao*."""
+    """A name as it stands there, and as it may be written: *the World Cup in 1966*, which is the 1966 World Cup."""
     yield said
     if found := _SEVERAL_OF.fullmatch(said):
         yield f"{found['one']} {found['of']}"
