@@ -317,10 +317,12 @@ class Orders(Computation):
         """The things of the greatest or the least value."""
         result, kind = self._extreme(operands)
         best = next(operand for operand in operands if operand.entity == result[0])
-        of = f"of the {len(operands)} whose {best.attribute} the graph holds"
+        counted = best.attribute == best.unit  # 11 *Oscars*, of the films whose number of them is stated
+        of = f"of the {len(operands)} whose {'number' if counted else best.attribute} the graph holds"
         operation = yield from self._operate(kind, f"{kind} {best.attribute} of {len(operands)}", operands, result)
         if operation is not None:
-            yield computed_answer(f"{listed(list(result))}: {best.attribute} {shown_value(best)} ({of}).", result, ran)
+            stated = shown_value(best) if counted else f"{best.attribute} {shown_value(best)}"
+            yield computed_answer(f"{listed(list(result))}: {stated} ({of}).", result, ran)
 
     def _first_of(self, ran: MethodRun, ordered: Sequence[Operand], number: int) -> Iterator[Event]:
         """The first ones of an order; where several have the last one's value, there are more or fewer of them."""
