@@ -21,6 +21,7 @@ from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
 from kgdemo.events import (
+    Answerability,
     AnswerFinal,
     Event,
     Notice,
@@ -346,14 +347,16 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph,
         graph: what it is about.
         directed: its relations lead one way.
     """
-    operations = list[Operation]()
+    operations, missing = list[Operation](), ""
     for event in run:
         if isinstance(event, Operation):
             operations.append(event)
+        elif isinstance(event, Answerability):
+            missing = event.missing
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
             event = _of_the_kind_named(query, _but_those_named(text, event, graph.kg), graph.kg)
-            why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph))
+            why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph), missing)
         yield no_answer(why) if why else event
 
 

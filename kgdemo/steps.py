@@ -20,6 +20,7 @@ from kgdemo.answering.objections import (
     number_unread,
     of_another_kind,
     order_unread,
+    through_another_kind,
     unread,
     year_unread,
 )
@@ -277,6 +278,8 @@ class InSteps:
             return "It asks for what lies between two things, and what was found has to do with both, no more."
         if is_neither(query.plan.asked, self.graph.kg.words_of(*answers)):
             return "It asks which of two things it is, and what the graph holds here is neither of them."
+        if other := through_another_kind(query.plan.asked, whole.ran.cited, self.graph.kg):
+            return other
         if answers and whole.ran.doubt > _DOUBTED and (guessed := self._guessed(whole)):
             return guessed
         return of_another_kind(query, answers, Sets(self.graph.kg, self.settings.directed))

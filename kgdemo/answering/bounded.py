@@ -39,7 +39,8 @@ class Bounded(Conditions):
         sign, number = self.plan.bound.split()
         limit = in_unit(float(number), self.plan.unit, operands[0].unit) if operands else None
         if limit is None:
-            held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)}), but no {self.plan.attributes[-1]} of them"
+            measured = self.plan.attributes[self.plan.attributes[0] == NUMBER]
+            held = f"The graph holds {len(ends)} {noun} ({listed(ends, 8)}), but no {measured} of them"
             unit = f" in {self.plan.unit}" if self.plan.unit else ""
             yield no_answer(f"{held}{unit}." if ends else f"The graph knows no {noun}.")
             return

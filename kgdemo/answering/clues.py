@@ -88,6 +88,7 @@ _ASKS_OF_WHOM = re.compile(  # of whatever is described: *the man who wrote it, 
     r"|\b(?:what|which|who)(?:['’]?s| is| was| are| were) (?:the )?[\w-]+['’]s [\w-]+",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b[12]\d{3}\b")
 _IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
     r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
@@ -173,7 +174,7 @@ class Clues:
         near = self._near(described, words)
         names = [name for records in near.values() for record in records for name in record.names]
         alike = dict(zip(names, self._likeness.similarity(described, names).tolist(), strict=True)) if names else {}
-        been = HAS_BEEN.search(question)
+        been, years = HAS_BEEN.search(question), telling_words(" ".join(_YEAR.findall(question)))
         done_to, did, head = _DOES_TO.match(question), _WHO_DID.match(question), self._kind_spoken_of(described)
         found = []
         for holder, records in near.items():
@@ -197,6 +198,8 @@ class Clues:
                 continue  # who *had been a general* is no other
             if did and telling_words(did["verb"]).isdisjoint(told):
                 continue  # who *founded* a company did not take it over
+            if not years <= self._words_beside(holder):
+                continue  # nothing of it is of that time
             if record.end and not telling_words(name) <= words:
                 continue  # the *largest predatory fish* is not the largest
             clue = self._clue(described, words, holder, alike[name], kinds)

@@ -180,21 +180,24 @@ class Editions(Bounded):
             yield no_answer(f"The graph does not hold this of the {len(within)} {said_bound(self.plan.bound)}.")
 
     def _in_office(self, ran: MethodRun, began: Sequence[Operand]) -> Iterator[Event]:
-        """Those who came to their office by the end of a year and left it no earlier."""
-        year = self.plan.bound.split()[1]
-        earlier = within_bound(began, f"<= {year}")
-        text = f"{len(began)} with the day they took office; by the end of {year}: {len(earlier)}"
-        operation = yield from self._operate("filter", text, began, earlier, f"<= {year}")
+        """Who was in office in a year or between two; who left in the first of two or came in the last was not."""
+        first, *others = re.findall(r"\d+", self.plan.bound)
+        year = others[0] if others else first
+        until, since = (f"< {year}", f"> {first}") if others else (f"<= {year}", f">= {year}")
+        earlier = within_bound(began, until)
+        text = f"{len(began)} with the day they took office; {said_bound(until)}: {len(earlier)}"
+        operation = yield from self._operate("filter", text, began, earlier, until)
         left = [o for e in earlier if (o := operand_of(self.kg, e, ["left office", "reign ended"])) is not None]
-        result = within_bound(left, f">= {year}")
-        text = f"of these, {len(left)} with the day they left it; not before {year}: {len(result)}"
-        checked = yield from self._operate("filter", text, left, result, f">= {year}")
+        result = within_bound(left, since)
+        text = f"of these, {len(left)} with the day they left it; {said_bound(since)}: {len(result)}"
+        checked = yield from self._operate("filter", text, left, result, since)
         if operation is None or checked is None:
             return
         if result:
             yield computed_answer(", ".join(result), result, ran)
         else:
-            yield no_answer(f"Of the {len(began)} that the graph holds with their years, none was in office in {year}.")
+            none = f"none was in office {said_bound(self.plan.bound)}"
+            yield no_answer(f"Of the {len(began)} that the graph holds with their years, {none}.")
 
     def _editions_won(self, path: Path) -> bool:
         """Whether the same relation leads to single editions as well: to the *1970 FIFA World Cup*."""

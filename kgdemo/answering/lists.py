@@ -56,6 +56,9 @@ _DIED = frozenset("assassinated died killed shot murdered executed".split())
 _WITHIN = frozenset(
     "before after since until between published released written composed painted made came appeared".split()
 )
+_CAME_TO_OFFICE = re.compile(
+    r"\b(?:came?|took|takes?|becam?e|become|elected|crowned|appointed|sworn|chosen|succeeded)\b", re.IGNORECASE
+)
 _SORTS = frozenset("types kinds sorts examples species".split())
 _ANY_THING = re.compile(r"^(?:have |has )?(?:an?|any) (?P<thing>[a-z]+(?: [a-z]+)?)$")
 _WHAT_IS_CALLED = re.compile(
@@ -189,13 +192,15 @@ class Lists(Editions):
         ends = (self.sets.of_noun(ends, self.plan.noun) if self.plan.noun else None) or ends
         sign, said = self.plan.bound.split()[0], set(self.query.content_words)
         office = kind_of(self.kg, ran.cited[0].entities[0]) == "position" or said >= _TOOK_OFFICE
+        of_life = speaks_of_a_life(self.query.text)  # when somebody won, or was one of a band, is not when he was born
+        office = office or (OFFICE.search(self.plan.asked) is not None and not of_life)
         in_office = [o for end, path in ends.items() if (o := operand_of(self.kg, end, IN_ORDER[:2], (path,)))]
         dated = in_office if office else self._dated(ends, _THEN if sign == "=" else (DATE,))
-        of_life = speaks_of_a_life(self.query.text)  # when somebody won, or was one of a band, is not when he was born
-        if _VICTORY & said or OFFICE.search(self.plan.asked) or (sign == "=" and not office and not of_life):
+        if _VICTORY & said or (sign == "=" and not office and not of_life):
             dated = [o for o in dated if kind_of(self.kg, o.entity) != "person"]
         dated = [replace(o, paths=narrowed.get(o.entity, o.paths)) for o in dated]
-        if in_office and office and sign == "=":
+        lasting = sign == "=" or (" and " in self.plan.bound and not _CAME_TO_OFFICE.search(self.plan.asked))
+        if in_office and office and lasting:
             yield from self._in_office(ran, in_office)
         elif dated:
             yield from self._filtered(ran, dated, len(ends))
@@ -212,7 +217,8 @@ class Lists(Editions):
 
     def _practising(self) -> dict[str, Path]:
         """All of an occupation, where nothing but years of their lives is asked: *composers born after 1850*."""
-        named = [one for one in self.query.topics if kind_of(self.kg, one) not in ("year", "century")]
+        said = [one for one in self.query.topics if kind_of(self.kg, one) not in ("year", "century")]
+        named = [one for one in said if re.sub(r"^the ", "", fold(one)) != self.plan.noun.lower()]  # a play, so called
         lives = self.plan.bound and not named and speaks_of_a_life(self.plan.asked)
         return self.sets.practitioners(self.plan.noun.lower()) if lives and " " not in self.plan.noun else {}
 
@@ -588,10 +594,12 @@ class Lists(Editions):
         if len(names) == 1 and not whole and _IS_MANY.search(self.query.text):
             yield one_alone(names[0])
             return
+        if not names:
+            yield no_answer(f"Of what the graph holds nothing fits the question, but that need not be all the {noun}.")
+            return
         operation = yield from self._operate("count", f"counting {listed(names)}", operands, (number,))
         if operation is None:
             return
-        named = f": {listed(names)}." if names else "."
         noun = names_of_kind(noun)[0] if number == "1" and names_of_kind(noun) else noun
         held = f"{number} {noun}" if whole else f"The graph holds {number} {noun}, which need not be all"
-        yield computed_answer(held + named, (number,), ran)
+        yield computed_answer(f"{held}: {listed(names)}.", (number,), ran)

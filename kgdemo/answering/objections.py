@@ -7,18 +7,18 @@ to do with. Each function here says in words what that is, and is empty where no
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kgdemo.answering.computation import SAYS_LITTLE, MethodRun, listed
 from kgdemo.answering.operands import PLACES, Sets, is_of_kind, names_of_kind
-from kgdemo.answering.records import order_of
+from kgdemo.answering.records import ACHIEVED, order_of
 from kgdemo.events import AnswerFinal, Operation
 from kgdemo.kg.graph import KnowledgeGraph
-from kgdemo.kg.labels import FUNCTION_WORDS, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold, spoken
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import HELD_BY_ONE, Fit, fits, kind_of, same_stem, singulars
-from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.measures import NUMBERS, UNIT_WORDS, number_of_word
 from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.scorer import path_words
@@ -66,7 +66,7 @@ def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation
     return bool(paths) and not any(_JOINS.search(relation) for path in paths for relation in path.relations)
 
 
-_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est)\b", re.IGNORECASE)
+_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est|(?<=the )(?:first|last))\b", re.IGNORECASE)
 _FEW = 3  # answers that may all be the *most famous* ones
 
 
@@ -80,7 +80,7 @@ def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation])
     """
     end, _ = order_of(question)
     said = (one for one in _AN_ORDER.finditer(question) if order_of(one[0])[0] == end)
-    found = next(said, None) if end in ("more", "less") else None
+    found = next(said, None) if end in ("more", "less", "first", "last") else None
     if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
         return ""
     ways = (" ".join((*path.entities[:-1], *path.relations)) for path in ran.cited)  # an end may be *Budapest*
@@ -112,6 +112,7 @@ def not_so_many(question: str, answers: Sequence[str]) -> str:
     return f"The question speaks of {said} {found['what']}; what I find is {len(answers)}: {listed(list(answers), 8)}."
 
 
+_TOLD_APART = frozenset("language city country continent river mountain lake planet currency film".split())
 _ASKS_WHICH = re.compile(r"(?:which|what) (?!(?:is|are|was|were|has|have|had|of)\b)", re.IGNORECASE)
 _OF_A_VALUE = frozenset((Form.YES_NO, Form.COUNT, Form.VALUE, Form.SPAN, Form.COMPARISON))
 
@@ -147,6 +148,9 @@ _UPWARDS = re.compile(
 )
 
 
+_SAYS_WHAT = frozenset(("instance of", "animal class", "animal family", "plant family", "genre"))
+
+
 def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
     """That none of what was found is what the question says of it, *are independent countries*, or is a kind of it."""
     found, upwards = _ARE_OF_A_KIND.match(asked), _UPWARDS.match(asked)
@@ -156,13 +160,50 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
             for one in singulars(upwards["of"])
             for name in name_index(sets.kg).called(one)
         ]
-        own = {end for one in named for label, end in sets.kg.neighbours(one, directed=True) if label == "instance of"}
+        own = {end for one in named for label, end in sets.kg.neighbours(one, directed=True) if label in _SAYS_WHAT}
         if answers and all(one in own for one in answers):
             return f"It asks for what is a {upwards['of']}; what was found, {listed(list(answers), 3)}, is what it is."
     kinds = names_of_kind(found["noun"].split()[-1]) if found else ()
     if not answers or sets.kg.types.isdisjoint(kinds) or any(is_of_kind(sets.kg, one, kinds) for one in answers):
         return ""
     return f"What the graph holds here are no {found['noun']}: {listed(list(answers), 3)}." if found else ""
+
+
+def _of_nobody_named(query: Query, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
+    """That a value was found of something else than of the person whom the question names; empty where it was not."""
+    values = [operand for one in operations if one.kind == "value" for operand in one.operands]
+    if len(values) != len([operand for one in operations for operand in one.operands]) or not values:
+        return ""
+    said = kg.words_of(
+        *(one.entity for one in values), *(e for one in values for path in one.paths for e in path.entities)
+    )
+    people = [
+        topic for topic in query.topics if kind_of(kg, topic) == "person" and UNIT_WORDS.isdisjoint(kg.words_of(topic))
+    ]
+    other = next((one for one in people if kg.words_of(one).isdisjoint(said)), "")
+    return f"What I find is of {values[0].entity}; of {other} the graph does not say it." if other else ""
+
+
+_THE_PLACE_WHERE = re.compile(
+    r"\bthe (?P<noun>city|state|country|county|province|region|continent|town|island) (?:where|in which|that|which)\b",
+    re.I,
+)
+
+
+def through_another_kind(asked: str, paths: Iterable[Path], kg: KnowledgeGraph) -> str:
+    """That what is asked of *the state where* something is was found of a country; empty where it was not.
+
+    Args:
+        asked: the question in plain words.
+        paths: what the answer rests on.
+        kg: knows what kind of place something is.
+    """
+    found = _THE_PLACE_WHERE.search(asked)
+    middle = {entity for path in paths for entity in path.entities[1:-1] if kind_of(kg, entity) in PLACES}
+    noun = found["noun"].lower() if found else ""
+    if not middle or any(is_of_kind(kg, one, names_of_kind(noun)) for one in middle):
+        return ""
+    return f"It asks of a {noun}; what I find is of {listed(sorted(middle), 3)}."
 
 
 _THE_ONE = re.compile(  # who has an office that only one has
@@ -182,7 +223,7 @@ def _no_such_role(asked: str, answers: Sequence[str], operations: Sequence[Opera
     said = {word for path in paths for part in (path.entities[0], *path.relations) for word in fold(part).split()}
     return (
         ""
-        if role in said
+        if role in said or (role in ("ceo", "boss") and "executive" in said)
         else f"What I find is {listed(list(answers), 8)}; which of them the {role} is, I cannot tell."
     )
 
@@ -338,7 +379,43 @@ def _of_another_measure(asked: str, operations: Sequence[Operation], kg: Knowled
     return f"It asks for the {found['one']} {found['other']}; the graph holds the {values[0].attribute} only."
 
 
-def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str) -> str:
+_OPPOSITES = {  # a relation, the one that leads the other way, and how the first is asked for
+    "succeeded by": ("preceded by", re.compile(r"\b(?:succeeded|followed|came after|took over from|replaced)\b", re.I)),
+    "preceded by": ("succeeded by", re.compile(r"\b(?:preceded|came before)\b", re.I)),
+}
+
+
+def _of_another_relation(asked: str, operations: Sequence[Operation], missing: str) -> str:
+    """That the graph lacks what the question names, *who owns it*, and what was found is another relation's.
+
+    Args:
+        asked: the question in plain words.
+        operations: what was computed.
+        missing: the relation that the model looks for and the graph does not state of the topic.
+    """
+    paths = [path for one in operations for operand in one.operands for path in operand.paths]
+    words = [word for word in fold(asked).split() if word not in FUNCTION_WORDS and len(word) > 2]
+
+    def said(relation: str) -> int:
+        told = path_words((relation,))
+        return sum(any(one.startswith(word[: max(3, min(len(word) - 1, 5))]) for word in words) for one in told)
+
+    if not paths or any(len(path.relations) > 1 for path in paths):
+        return ""
+    used = {path.relations[0] for path in paths}
+    missing = missing or next(
+        (own for own, (other, asks) in _OPPOSITES.items() if used == {other} and asks.search(asked)), ""
+    )
+    if not missing:
+        return ""
+    if missing in used or ACHIEVED in used or said(missing) <= max(map(said, used)):
+        return ""
+    return f"The graph states no “{spoken(missing)}” of {paths[0].entities[0]}; what it holds is “{spoken(min(used))}”."
+
+
+def objection(
+    query: Query, final: AnswerFinal, operations: Sequence[Operation], sets: Sets, unknown: str, missing: str = ""
+) -> str:
     """The first thing that is held against an answer, however it was found; empty where nothing is.
 
     Args:
@@ -347,6 +424,7 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
         operations: what was computed for it.
         sets: of the graph.
         unknown: a name in the question that nobody knows; empty for none.
+        missing: the relation that the model looks for and the graph does not state; empty for none.
     """
     asked, answers, kg = query.plan.asked, final.answers, sets.kg
     if answers and all(kind_of(kg, one) == "feat" for one in answers):
@@ -356,9 +434,12 @@ def objection(query: Query, final: AnswerFinal, operations: Sequence[Operation],
     said = not_so_many(asked, answers) or _of_another_gender(query, answers, kg)
     said = said or _of_another_place(asked, operations)
     said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
-    said = said or _no_such_role(asked, answers, operations)
+    said = said or _of_another_relation(asked, operations, missing)
+    paths = (path for one in operations for operand in one.operands for path in operand.paths)
+    said = said or through_another_kind(asked, paths, kg)
+    said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
-    of_a_kind = of_a_kind or query.answer_type.named
+    of_a_kind = of_a_kind or (query.answer_type.named and query.answer_type.types <= _TOLD_APART)
     if not said and operations and of_a_kind and query.plan.form not in _OF_A_VALUE:
         said = of_another_kind(query, answers, sets)  # *which rocket launched Apollo 11*
     yes = query.plan.form is Form.YES_NO and [one.lower() for one in answers] == ["yes"]

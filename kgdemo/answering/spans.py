@@ -30,7 +30,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of, same_stem
-from kgdemo.query.measures import AGE, BEGINNING, DATE, IN_OFFICE, LIFE, TODAY
+from kgdemo.query.measures import AGE, BEGINNING, COURSE, DATE, IN_OFFICE, LIFE, TODAY
 from kgdemo.query.query import Form
 
 _COMES_NEXT = re.compile(
@@ -100,6 +100,10 @@ class Spans(Values):
             yield from self._age_today(entity)
             return
         earlier, later = (operand_of(self.kg, entity, [name]) if entity else None for name in self.plan.attributes)
+        lasts = operand_of(self.kg, entity, ("duration",)) if entity and self.plan.attributes == COURSE else None
+        if lasts is not None and (earlier is None or later is None):  # a song begins and ends on no date
+            yield from self._stated(lasts)
+            return
         if earlier is None or later is None:
             lacking = [name for name, o in zip(self.plan.attributes, (earlier, later), strict=True) if o is None]
             yield no_answer(f"The graph does not hold when {entity or self.plan.things[0]} {' and '.join(lacking)}.")

@@ -19,7 +19,7 @@ from kgdemo.kg.labels import fold
 from kgdemo.kg.path import Path
 from kgdemo.models.embedding import Embedder, embedding_cache
 from kgdemo.query.answer_type import kind_of, same_stem, singulars
-from kgdemo.query.measures import dates_a_life, speaks_of_a_life
+from kgdemo.query.measures import dates_a_life, dates_said
 from kgdemo.ranking.scorer import path_words
 
 _MOST_COMPARED = 2000  # words of relations, of which a graph that was handed over may have very many
@@ -119,15 +119,15 @@ class Telling:
     ) -> Fit | None:
         """What accounts for a phrase; None where something in it is not accounted for."""
         fit, left, words = Fit(), set(phrase.places), description.words
-        of_life = speaks_of_a_life(" ".join(words))
-        if not of_life:  # who won a prize in a year need not have been born in it
+        lives = dates_said(" ".join(words))
+        if not lives:  # who won a prize in a year need not have been born in it
             statements = [own for own in statements if not dates_a_life(self.sets.inverse(own.path.relations[-1]))]
         self._counted(member, phrase, left, description, fit)
         for place in phrase.places & description.bounds.keys():
             others = [words[p] for p in phrase.places if p not in description.bounds]
             named_too = any(place not in s.places and not s.places.isdisjoint(phrase.places) for s in statements)
             bound = description.bounds[place]
-            if (date := self._date(member, bound, others, named_too, of_life)) is not None:
+            if (date := self._date(member, bound, others, named_too, lives)) is not None:
                 fit.values.append((date, bound))
                 left.discard(place)
         by_place: dict[frozenset[int], list[Statement]] = {}
@@ -208,21 +208,23 @@ class Telling:
 
         return max(statements, key=said)
 
-    def _date(self, member: str, bound: str, others: Sequence[str], named: bool, of_life: bool) -> Operand | None:
+    def _date(
+        self, member: str, bound: str, others: Sequence[str], named: bool, lives: Sequence[str]
+    ) -> Operand | None:
         """A date of a member within a bound, and of its dates the one that the other words of the phrase say.
 
         Args:
             member, bound: see ``Fit``.
             others: the words.
             named: whether some of them name something, which the date may be of if they do not say the member's.
-            of_life: whether the dates of a life count.
+            lives: the dates of a life that count.
         """
         stated_by = self.kg.neighbours(member, directed=True) if self.has_years else ()
         years = (label for label, _ in stated_by if label.endswith(IN_YEAR))
         attributes = (*self.kg.literals.get(member, {}), *years)
         stated = (operand_of(self.kg, member, (attribute,)) for attribute in attributes)
         dates = [own for own in stated if own is not None and own.unit in ("", "year") and _is_date(own.value)]
-        dates = [own for own in dates if of_life or not dates_a_life(own.attribute)]
+        dates = [o for o in dates if not dates_a_life(o.attribute) or o.attribute.removesuffix(IN_YEAR) in lives]
         if not any(within_bound([own], bound) for own in dates):
             return None
         like = {

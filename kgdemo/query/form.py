@@ -85,13 +85,6 @@ _AFTER_ONE = re.compile(  # who is left out of the answer; see ``pipeline``
 _NO_APOSTROPHE = re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|ca)nt\b", re.IGNORECASE)
 
 
-_LANDLOCKED = re.compile(
-    r"\b(countr(?:y|ies)|nations?|states?) (?:without|with no|(?:that|which) (?:have|has) no) (?:an? |any )?"
-    r"(?:coast(?:line)?s?|sea coast|access to (?:the|an) (?:sea|ocean)|sea access)\b",
-    re.IGNORECASE,
-)
-
-
 _LEFT_OUT = re.compile(
     r",? (?:(?:not|without) (?:counting|including)|excluding|ignoring|leaving out"
     r"|without (?:its|the|any|his|her|their))"
@@ -115,7 +108,7 @@ def plan_of(text: str) -> Plan:
     question = f"when {century['asked']}" if century else question
     question = _NTH_PRESIDENT.sub(r"\1 of the United States", in_other_words(question))
     unit, question = unit_asked(question)
-    initial, asked = initial_of(_LANDLOCKED.sub(r"landlocked \1", _IN_A_UNIT.sub("", question)))
+    initial, asked = initial_of(_IN_A_UNIT.sub("", question))
     question = _HOW_MANY_UNITS.sub("how ", _WHAT_YEAR.sub("when ", asked))
     bare = _GIVE_THE_MEASURE.sub("", question)
     question = bare if value(bare) is not None else question
@@ -438,6 +431,8 @@ _MORE_SAID = re.compile(r" (?:but|and) (?:\w+ )*(?:has|have|is|are|lie|lies|was|
 
 def _bounded(question: str) -> Plan | None:
     """A question for the things of a kind whose value is above or below a number, or that of another thing."""
+    if first_match(_ASKS_WHETHER, question):
+        return None
     question = _NUMBER_WORD.sub(lambda said: f"{said['more']} {_in_digits(said['word'])}", question)
     found = first_match(_BOUNDED_AS, question) or first_match(_BOUNDED, question)
     said = found.groupdict() if found else {}

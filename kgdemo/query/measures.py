@@ -21,6 +21,9 @@ _OF_A_LIFE = re.compile(
     r"|executed)\b",
     re.IGNORECASE,
 )
+_OF_A_DEATH = re.compile(
+    r"\b(?:die|died|dies|dead|death|deceased|passed away|killed|murdered|assassinated|executed)\b", re.IGNORECASE
+)
 # adjectives: the attributes that each may mean, and the forms of its greater and its lesser end
 _ADJECTIVES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("height", "elevation"), "high higher highest tall taller tallest", "low lower lowest"),
@@ -455,6 +458,14 @@ def _end_said(word: str, attribute: str) -> bool | None:
 def speaks_of_a_life(text: str) -> bool:
     """Whether a text speaks of a birth or a death: who won in a year need not have been born in it."""
     return _OF_A_LIFE.search(text) is not None
+
+
+def dates_said(text: str) -> tuple[str, ...]:
+    """Which dates of a life a text speaks of: that of a death, of a birth, or either where it says neither; or none."""
+    if not speaks_of_a_life(text):
+        return ()
+    dies, is_born = _OF_A_DEATH.search(text), re.search(r"\bborn\b|\bbirth", text, re.IGNORECASE)
+    return LIFE if bool(dies) == bool(is_born) else LIFE[1:] if dies else LIFE[:1]
 
 
 def dates_a_life(label: str) -> bool:

@@ -47,6 +47,11 @@ _ONCE_ROUND = (
 _AT_A_POINT = r"(?:at |to )?(?:what|which) temperature (?:does|do|will) {x} "
 _STATED = [  # what is asked, and the attributes that say it; none where the question names the measure itself
     (r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?", ("gestation",)),
+    (
+        r"how (?:long|many (?:months|days|weeks|years)) (?:does|do|must) (?:an? |the )?(?:pregnant |mother |female )?"
+        r"{x} carry (?:its|her|their|a) (?:young|baby|babies|child|calf|calves|cubs?|pups?|foals?|joey)(?: for)?",
+        ("gestation",),
+    ),
     (r"how fast (?:can|does|do|will) {x} (?:run|swim|fly|go|move|travel|get)(?: at most)?", ("speed",)),
     (
         r"how (?:long|many years) (?:does|do|can|will) {x} (?:usually |normally |typically )?live(?: for)?",

@@ -79,11 +79,6 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r"(?: is| lies| runs| flows)? between (.+? and .+)$",
         r"which \1 separates \2",
     ),
-    (
-        r"\b(countr(?:y|ies)|nations?|states?)((?: in| of) [\w ]+?)? (?:that |which )?(?:have|has) no (?:sea )?"
-        r"(?:coast(?:line)?|access to the sea|shore)\b",
-        r"landlocked \1\2",
-    ),
     # whether it is so
     (r"^((?:which|what) planets .*\b(?:near|clos|farth|furth)er) (?:to|from) the sun(?= than\b)", r"\1"),
     (

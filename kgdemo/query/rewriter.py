@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.query.measures import NUMBERS, number_of_word
+from kgdemo.query.measures import NUMBERS, number_of_word, unit_asked
 from kgdemo.query.translator import BEGIN, END, PAD, READ, WIDTH, Translator, load, save
 from kgdemo.query.wording import beyond_graphs, is_private
 
@@ -286,8 +286,11 @@ def _rewritten(text: str) -> Rewriting | None:
         return None
     kept = (one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text))
     found = next((one for one in kept if one.likely >= SURE or not _leaves_a_name(text, one.text)), None)
-    same = found is not None and _WORD.findall(fold(found.text)) == _WORD.findall(fold(text))
-    return None if found is None or same else found
+    if found is None or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
+        return None
+    unit = unit_asked(text)[0]  # which a plain question may leave out, and the answer may not
+    lost = unit and unit not in fold(found.text).split()
+    return replace(found, text=f"{found.text.rstrip('?')} in {unit}?") if lost else found
 
 
 def _asks_at_once(text: str) -> bool:

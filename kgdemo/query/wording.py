@@ -332,11 +332,13 @@ _ON_THE_COAST = re.compile(
 
 _NO_COAST = re.compile(
     r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)"
-    r"(?P<where> (?:in|of|that borders?) [\w ]+?)? "
-    r"(?:(?:have|has) no|(?:do(?:es)? not|do(?:es)?n['’]?t) have (?:an?|any)) "
-    r"(?:sea ?)?(?:coast(?:line)?s?|access to the sea)\b",
+    r"(?P<where>(?: are| is| lie)? (?:in|of|that borders?) [\w ]+?)? "
+    r"(?:without(?: an?| any)?|(?:(?:and|that|which) )?"
+    r"(?:(?:with|have|has) no|(?:do|does)(?: not|n['’]?t) (?:have|border|touch)(?: an?| any| the)?))"
+    r" (?:sea ?)?(?:coast(?:line)?s?|access|sea|ocean)(?: to (?:the|an) (?:sea|ocean))?(?: at all)?\b",
     re.IGNORECASE,
 )
+_LATIN_NAME = re.compile(r"\b(?:latin|botanical|binomial|taxonomic) name\b(?= (?:of|for)\b|[?.! ]*$)", re.IGNORECASE)
 
 
 _MOTHER_TONGUE = re.compile(
@@ -409,8 +411,9 @@ _IS_OF_NATION = re.compile(
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
     text = _NO_COAST.sub(
-        lambda said: f"{said['which']} {said['before']}{said['noun']}{said['where'] or ''} are landlocked", text
+        lambda said: f"{said['which']} {said['before']}landlocked {said['noun']}{said['where'] or ' are there'}", text
     )
+    text = _LATIN_NAME.sub("scientific name", text)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
     text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)

@@ -173,7 +173,6 @@ def test_each_condition_acts(pipeline: Pipeline, question: str, answers: set[str
         "When is Diwali?",
         "Is Hades the Greek god of the sea?",
         "Was Julius Caesar never emperor of Rome?",
-        "What is the scientific name of the polar bear?",
     ],
 )
 def test_what_nothing_says_is_refused(pipeline: Pipeline, question: str) -> None:

@@ -14,7 +14,7 @@ from kgdemo.query.nested import two_steps
 from kgdemo.query.query import Form, Plan, vocabulary_of
 from kgdemo.query.spelling import corrected, without_slips
 from kgdemo.query.talk import without_talk
-from kgdemo.query.wording import beyond_graphs, plain_question
+from kgdemo.query.wording import beyond_graphs, in_plain_verbs, plain_question
 
 PLANS = [
     ("Who directed Jaws?", Plan()),
@@ -485,3 +485,43 @@ def test_only_strange_words_are_touched(text):
     mended = corrected(text, [], WORDS, lambda word: False)
     for before, after in zip(text.split(), mended.split(), strict=True):
         assert before == after or (before not in WORDS and after in WORDS)
+
+
+@pytest.mark.parametrize(
+    ("question", "attribute", "bound", "unit"),
+    [
+        ("Which planets have more than fifty moons?", "moons", "> 50", ""),
+        ("Which films have won at least 10 Academy Awards?", "Academy Awards", ">= 10", ""),
+        ("Which birds weigh more than 100 kg?", "mass", "> 100", "kg"),
+        ("Which planets are over 100,000 km in diameter?", "diameter", "> 100000", "km"),
+        ("Which statues by Rodin are taller than two metres?", "elevation", "> 2", "metres"),
+        ("Which men have won at least 20 titles?", "titles", ">= 20", ""),
+    ],
+)
+def test_a_number_bounds_what_is_counted_or_measured(question, attribute, bound, unit):
+    plan = plan_of(question)
+    assert (plan.form, plan.attributes[-1], plan.bound, plan.unit) == (Form.ALL, attribute, bound, unit)
+
+
+@pytest.mark.parametrize(
+    ("question", "bound"),
+    [
+        ("Which albums came out in the sixties?", ">= 1960 and <= 1969"),
+        ("Which novels by Orwell were published after the year 1940?", "> 1940"),
+        ("Which films were released between 1990 and 1995?", ">= 1990 and <= 1995"),
+    ],
+)
+def test_a_time_is_read_however_it_is_said(question, bound):
+    assert plan_of(question).bound == bound
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which countries in Asia have no coast?",
+        "Which countries are in Africa and do not border the sea?",
+        "which countries without access to the sea are in Europe",
+    ],
+)
+def test_countries_without_a_coast_are_landlocked(question):
+    assert "landlocked" in in_plain_verbs(question)

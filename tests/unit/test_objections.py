@@ -6,8 +6,9 @@ import pytest
 
 from kgdemo.answering.objections import objection
 from kgdemo.answering.operands import Sets
-from kgdemo.events import AnswerFinal
+from kgdemo.events import AnswerFinal, Operand, Operation
 from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.form import understand
 from kgdemo.settings import Settings
@@ -65,3 +66,35 @@ def test_a_name_that_nobody_knows_comes_first() -> None:
     final = AnswerFinal("It is.", ("Ada",), (), "test")
     query = understand("Who wrote Quondle?", (), _KG)
     assert "Quondle" in objection(query, final, (), Sets(_KG, directed=False), "Quondle")
+
+
+def _step(*paths: Path) -> Operation:
+    ends = tuple(path.end for path in paths)
+    return Operation("step", "so", tuple(Operand(path.end, (path,)) for path in paths), ends, verified=True)
+
+
+@pytest.mark.parametrize(
+    ("question", "relation", "missing", "held"),
+    [
+        ("Who owns the shop?", "founded by", "owned by", True),  # the founder is no owner
+        ("Who owns the shop?", "owned by", "owned by", False),
+        ("Who founded the shop?", "founded by", "owned by", False),
+        ("Who was Ada's doctoral advisor?", "doctoral student", "doctoral advisor", True),
+        ("Who succeeded Ada?", "preceded by", "", True),
+        ("Who succeeded Ada?", "succeeded by", "", False),
+    ],
+)
+def test_another_relation_is_no_answer(question: str, relation: str, missing: str, held: bool) -> None:
+    query, final = understand(question, (), _KG), AnswerFinal("Bob.", ("Bob",), (), "test")
+    operations = (_step(Path(("Ada", "Bob"), (relation,))),)
+    assert bool(objection(query, final, operations, Sets(_KG, directed=False), "", missing)) is held
+
+
+def test_several_are_not_the_one_in_a_part() -> None:
+    query = understand("Who is the captain of the team?", (), _KG)
+    paths = [Path(("Team", name), ("has player",)) for name in ("Ada", "Bob", "Cyd", "Dan")]
+    final = AnswerFinal("They.", tuple(path.end for path in paths), (), "test")
+    sets = Sets(_KG, directed=False)
+    assert "captain" in objection(query, final, (_step(*paths),), sets, "")
+    captains = tuple(Path(("Team", path.end), ("captain",)) for path in paths)
+    assert not objection(query, final, (_step(*captains),), sets, "")
