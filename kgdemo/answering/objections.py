@@ -201,7 +201,7 @@ def through_another_kind(asked: str, paths: Iterable[Path], kg: KnowledgeGraph) 
     found = _THE_PLACE_WHERE.search(asked)
     middle = {entity for path in paths for entity in path.entities[1:-1] if kind_of(kg, entity) in PLACES}
     noun = found["noun"].lower() if found else ""
-    if not middle or any(is_of_kind(kg, one, names_of_kind(noun)) for one in middle):
+    if not noun or not middle or any(is_of_kind(kg, one, names_of_kind(noun)) for one in middle):
         return ""
     return f"It asks of a {noun}; what I find is of {listed(sorted(middle), 3)}."
 
