@@ -425,6 +425,11 @@ class Claims(Properties):
 
     def _covers(self, path: Path) -> bool:
         """Whether a path says what the question claims: who took part in a battle need not have won it."""
+        if path.relations in (("instance of",), ("has instance",)):  # the kind is named: *champions of England*
+            kind = path.end if path.relations == ("instance of",) else path.entities[0]
+            said = set(fold(self.query.text).split()) | FUNCTION_WORDS
+            if any(said.issuperset(fold(name).split()) for name in self.kg.names_of(kind)):
+                return True
         told = (*path.entities, *self.query.topics)
         names = self.kg.words_of(*told)
         others = [name for name in _NAMES.findall(self.query.text) if not names.issuperset(fold(name).split())]

@@ -184,6 +184,20 @@ def _of_nobody_named(query: Query, operations: Sequence[Operation], kg: Knowledg
     return f"What I find is of {values[0].entity}; of {other} the graph does not say it." if other else ""
 
 
+_AT_THAT_AGE = re.compile(
+    r"\b(?:young|old)est\b.*\b(?:elected|to (?:become|be|win|take|reach|serve|score|play|climb|fly)|at the time)\b",
+    re.I,
+)
+
+
+def _of_another_age(asked: str, operations: Sequence[Operation]) -> str:
+    """That who was born last is found where the youngest at some time is asked for; empty where it is not so."""
+    by_birth = any(operand.attribute == "born" for one in operations for operand in one.operands)
+    if not by_birth or not _AT_THAT_AGE.search(asked):
+        return ""
+    return "It asks who was youngest or oldest at the time; what I could compare are the dates of birth only."
+
+
 _THE_PLACE_WHERE = re.compile(
     r"\bthe (?P<noun>city|state|country|county|province|region|continent|town|island) (?:where|in which|that|which)\b",
     re.I,
@@ -436,7 +450,7 @@ def objection(
     said = said or _none_of_those_named(query, answers, kg) or _of_no_such_kind(asked, answers, sets)
     said = said or _of_another_relation(asked, operations, missing)
     paths = (path for one in operations for operand in one.operands for path in operand.paths)
-    said = said or through_another_kind(asked, paths, kg)
+    said = said or through_another_kind(asked, paths, kg) or _of_another_age(asked, operations)
     said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     of_a_kind = of_a_kind or (query.answer_type.named and query.answer_type.types <= _TOLD_APART)

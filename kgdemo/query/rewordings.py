@@ -38,7 +38,11 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
         r" did (.+?) have (?=after|since|before|between)",
         r"\1 of \2 took office ",
     ),
+    (r"\b(?:in|from) (\d{4}) (?:or (?:later|after)|onwards?)\b", r"since \1"),
+    (r"\b(?:in|from) (\d{4}) or (?:earlier|before)\b", r"until \1"),
     # kin and lives
+    (r"\blived to (?:be|become) (?:the )?(?:older|oldest)\b", "lived longer"),
+    (r"\b(?:lived to|reached|died at) (?:an? |the )?(?:older|greater|higher) age\b", "lived longer"),
     (r"\b(?:dad|daddy)\b", "father"),
     (r"\bcame up with\b", "invented"),
     (r"^who (?:was|is) (the .+) (?:married|wed) to$", r"who is the spouse of \1"),

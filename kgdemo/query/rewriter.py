@@ -68,7 +68,9 @@ _SPEAKS_OF_AN_ORDER = re.compile(
     r"|than|after|any|ever)\b",
     re.IGNORECASE,
 )
-_WITH_DIGITS = re.compile(r"\b(?:[12]\d{3}|(?=\w*[A-Z])(?=\w*\d)\w+)\b")  # a year, or a name like *H2O2*
+_WITH_DIGITS = re.compile(
+    r"\b(?:[12]\d{3}|\d{1,3}(?:,\d{3})+|(?=\w*[A-Z])(?=\w*\d)\w+)\b"
+)  # a year, or a name like *H2O2*
 _NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
 _CAPITAL = re.compile(r"(?<!^)(?<![\"“‘(])\b[A-Z][a-z][\w’']+")
 _BEGINNING = 4  # letters that a name shares with its other forms
@@ -112,6 +114,7 @@ _NEVER_MADE_UP = tuple(  # what a plain question says only if the text says it, 
 _NEVER_LEFT = (  # what a text of one sentence says and a plain question then has to say
     re.compile(r"\b(?:never|not|without|neither)\b|n['’]t\b(?! (?:it|he|she|they|there|that|you)\b)", re.IGNORECASE),
     re.compile(r"\b(?:besides|apart from|other than|except)\b", re.IGNORECASE),
+    re.compile(r"\d or (?:later|after|earlier|before)\b", re.IGNORECASE),
 )
 _BREAKS_OFF = re.compile(r"\b(?:the|an?|if|and|or|who|which|that|than)\W*$|^\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
 _THAN_SO_MANY = re.compile(
@@ -336,7 +339,7 @@ def _cuts_a_name(text: str, plain: str) -> bool:
     """Whether a rewriting has some words of a name of several but not all: of *Cool Runnings* only *Cool*."""
     said = set(_WORD.findall(fold(plain)))
     for name in _NAME_OF_SEVERAL.findall(text):
-        words = set(_WORD.findall(fold(name))) - FUNCTION_WORDS
+        words = {fold(word) for word in _WORD.findall(name) if word[0].isupper()} - _ARTICLES
         if words & said and len(words - said) > len(words & said) - 1:
             return True
     return False
