@@ -44,8 +44,7 @@ from kgdemo.models.causal import BY_VLLM, CausalModel, VllmModel
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.opened import OncePerKey, OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query
+from kgdemo.query.query import Form, Query
 from kgdemo.query.rewriter import in_plain_words, plainer
 from kgdemo.reading import put_right, read, unknown_name
 from kgdemo.reasoners.base import EmbeddedReasoner, Resources, prompts_in

@@ -26,9 +26,9 @@ from kgdemo.linking.names import name_index, other_names_of
 from kgdemo.linking.words import common_words, english_words, frequent_words, ordinary_words
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import kind_of, singulars
+from kgdemo.query.form import understand
 from kgdemo.query.measures import COMPARING, UNIT_WORDS
-from kgdemo.query.plan import WITHOUT_TOPIC, Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import WITHOUT_TOPIC, Form, Query
 from kgdemo.query.spelling import (
     corrected,
     in_full,

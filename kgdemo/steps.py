@@ -35,18 +35,20 @@ from kgdemo.linking.linker import CONFIDENT
 from kgdemo.methods.registry import MethodCard
 from kgdemo.opened import OpenedGraph
 from kgdemo.query.answer_type import Fit, fits, kind_of
-from kgdemo.query.clauses import Clause, clauses_of, of_place
+from kgdemo.query.form import understand
 from kgdemo.query.nested import (
     WHOLE,
+    Clause,
     asks_of_kin,
+    clauses_of,
     is_neither,
     last_clause,
+    of_place,
     of_several,
     two_steps,
     when_asked,
 )
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import plain_question
 from kgdemo.reading import Reading
 from kgdemo.reasoners.base import Resources
@@ -121,7 +123,7 @@ class InSteps:
 
     Some questions are always taken in two steps (``query.nested``). Of the others those are whose whole has no answer,
     or one that a single relation leads to though a clause describes something, *the film in which …*. A question of
-    several conditions is asked one condition at a time (``query.clauses``).
+    several conditions is asked one condition at a time (``query.nested``).
     """
 
     pipeline: Asked

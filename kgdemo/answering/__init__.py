@@ -3,8 +3,8 @@
 This room reads the graph and asks the verifier and the reasoner; every path it shows or adds is verified first. Begin
 with ``show`` and ``conclude`` in ``answer_sets.py``, with which most methods end. What has to be counted, compared or
 ordered begins in ``operations.py``: lists, claims and orders, each computed on the sets and the stated values of
-``operands.py``; ``bounded.py`` has what a value bounds, ``editions.py`` what is held year by year, ``properties.py``
-what one thing is or has, ``whether.py`` what a yes/no question claims, ``moments.py`` has two events with a date each,
+``operands.py``; ``spans.py`` has what lies between two dates, ``bounded.py`` what a value bounds, ``editions.py`` what
+is held year by year, ``properties.py`` what one thing is or has, ``whether.py`` what a yes/no question claims.
 ``described.py`` finds the members of a set that everything in a question is true of, by what ``telling.py`` tells of
 each, ``direct.py`` has what the question itself says by which relation, ``conditions.py`` what narrows a list down,
 ``clauses.py`` what the answers to several conditions share. What a model reads off a question's words as a plan is

@@ -10,7 +10,7 @@ from kgdemo.answering.operands import names_of_kind, number_of, same_attribute, 
 from kgdemo.events import Event, Operand
 from kgdemo.kg.labels import fold
 from kgdemo.query.measures import NUMBER, in_unit
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 
 
 class Bounded(Conditions):

@@ -22,7 +22,7 @@ from kgdemo.linking.names import name_index
 from kgdemo.linking.words import common_words
 from kgdemo.query.answer_type import Fit, fits, kind_of, singulars
 from kgdemo.query.measures import NUMBERS
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _KNOWN_AS = re.compile(

@@ -1,4 +1,4 @@
-"""What the answers to several conditions share, each condition having been asked by itself (``query.clauses``)."""
+"""What the answers to several conditions share, each condition having been asked by itself (``query.nested``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kgdemo.events import Event, Operand, Operation
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import kind_of
-from kgdemo.query.clauses import Clause
+from kgdemo.query.nested import Clause
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 

@@ -34,10 +34,10 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.form import understand
 from kgdemo.query.measures import DATE
 from kgdemo.query.nested import WHOLE
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import names_in, plain_question
 from kgdemo.ranking.scorer import path_words
 from kgdemo.reasoners.base import Resources
@@ -542,6 +542,10 @@ class Computation:
         operation = yield from self._operate(kind, text, operands, tuple(ends))
         if operation is not None:
             yield computed_answer(f"{listed(list(ends))} ({text}).", tuple(ends))
+
+    def _shown(self, ends: Mapping[str, Path]) -> Iterator[Event] | None:
+        """Entities as the answer, each with the one path that leads to it; None where there are none."""
+        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()}) if ends else None
 
     def _says_when(self, answers: Sequence[str]) -> bool:
         """Whether any answer is a year, where the question asks when."""

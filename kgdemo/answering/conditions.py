@@ -45,7 +45,7 @@ from kgdemo.linking.words import common_words
 from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import DATE, dates_a_life, speaks_of_a_life
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from kgdemo.answering.computation import Computation, MethodRun, computed_answer, listed, no_answer
-from kgdemo.answering.operands import PLACES
 from kgdemo.events import Event, Operand
-from kgdemo.kg.labels import FUNCTION_WORDS, bare, fold, spoken
+from kgdemo.kg.labels import fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.names import entities_called, name_index
-from kgdemo.query.answer_type import Fit, fits, kind_of, same_stem
-from kgdemo.query.measures import place_of
-from kgdemo.query.nested import two_steps
-from kgdemo.query.plan import Form
+from kgdemo.linking.names import name_index
+from kgdemo.query.answer_type import fits, kind_of, same_stem
+from kgdemo.query.query import Form
 
-_PORTRAYED, _STARRING = "portrayed by", "starred in"
+_PORTRAYED = "portrayed by"
 _ROLE = re.compile(
     r"^(?:(?:who|what|which) (?:is|was) (?:the )?(?:actor|actress|man|woman|person|one) (?:who|that)"
     r"|who|(?:which|what) (?:actor|actress|man|woman|person)) "
@@ -35,66 +31,6 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(r"\b(?:to|from|in|by|at|with|born|married|educated)$", re.IGNORECASE)  # *plays X married to*
-_IN_WHICH_PLACE = re.compile(
-    r"^(?:in|on) (?:which|what) (?P<noun>country|continent|city|town|state|province|region|island) "
-    r"(?:is|are|was|were|lies?|does|do|can|would|will)\b|"
-    r"^(?:which|what) (?P<noun_behind>country|continent|city|town|state|province|region|island) "
-    r"(?:is|are|was|were|does|do) .+ (?:in|on|lie in|located in|situated in|found in)$",
-    re.IGNORECASE,
-)
-_IS_CALLED = re.compile(
-    r"^(?:what|which|who) (?:is|was|are|were) (?:the )?(?:name of )?(?:the )?(?P<x>.+?'s .+?|\w+(?: \w+)? of .+?)"
-    r"(?: called| named| known as)?$",
-    re.IGNORECASE,
-)
-_RUNNER_UP = "runner-up"
-_CAME_SECOND = re.compile(
-    r"\brunners?[ -]?up\b|\b(?:losing|beaten) finalist\b|\bcame second\b|^who lost\b|\blost (?:in )?the .*\bfinal\b",
-    re.I,
-)
-_WON_WHEN = re.compile(
-    r"^(?:when|in (?:what|which) years?|(?:what|which) years?) (?:did|was|were|has) .+? "
-    r"(?:win|won|receive|get|given|awarded) (?:(?:its|his|her|their|the) (?P<nth>first|second|third|last|latest) )?"
-    r"(?:the |an? )?(?P<what>.+?)$",
-    re.I,
-)
-_HOSTS_WITHIN = re.compile(
-    r"^(?:which|what) (?:\w+ )?(?:cities|towns|places|city|town|place) (?:in|of) (?P<where>.+?) (?:have |has )?"
-    r"(?:ever )?hosted (?:the |an? )?(?P<what>[^\d,]+?)$",
-    re.IGNORECASE,
-)
-_WON_IN_YEAR = re.compile(
-    r"^(?:who|which \w+) (?:won|took|was the winner of) (?:the )?(?P<what>[^\d]+?) (?:in|of) (?:the year )?"
-    r"(?P<year>[12]\d{3})\b",
-    re.IGNORECASE,
-)
-_WON, _YEAR_OF_IT = frozenset(("award received", "won", "awarded")), "happened in year"
-_OF_WOMEN = frozenset(("womens", "women"))
-_YEAR = re.compile(r"\b[12]\d{3}\b")
-_NEXT_EDITION = re.compile(
-    r"^(?:which|what|who)(?: [\w']+){0,2}? (?P<verb>hosted|held|won) (?:the )?(?:next )?(?P<what>[^\d,]+?) "
-    r"(?:directly |right |immediately |straight |just )?(?P<way>after|before) (?:the one (?:in|of) )?(?P<x>.+)$",
-    re.IGNORECASE,
-)
-_TIMES = {"twice": 2, "two times": 2, "more than once": 2, "thrice": 3, "three times": 3, "four times": 4}
-_WON_OFTEN = re.compile(
-    rf"^(?:who|which|what)\b.*\b(?:won|awarded|received|given|got|hosted)\b.* (?P<often>{'|'.join(_TIMES)})$",
-    re.IGNORECASE,
-)
-_BORN_IN = re.compile(
-    r"^(?:which|what|name) (?P<noun>[\w' -]+?) (?:was|were) (?P<verb>born|died|buried) in .+$", re.IGNORECASE
-)
-_DOES_ELSE = re.compile(  # than lie there: a river may start in one country and end in another
-    r"\bdo(?:es)? .+ (?:start|begin|rise|end|finish|originate|come|flow|empty|run|die|play|grow)(?: in| from)?$",
-    re.IGNORECASE,
-)
-_CITIZEN = "citizen of"
-_HOSTED_BOTH = re.compile(r"\bhosted both (?:the )?(?P<one>[\w' ]+?) and (?:the )?(?P<other>[\w' ]+?)$", re.IGNORECASE)
-_BORN_THERE = re.compile(r"\b(born|buried|died?)(?: in)?$", re.IGNORECASE)
-_WHERE = {"born": "born in", "buried": "buried in", "die": "died in", "died": "died in"}
-_AROUND = frozenset("country continent state province region".split())
-
-
 _MEANS = ("means", "stands for")
 _ASKS_MEANING = re.compile(
     r"^(?:in (?:the )?(?P<work>[^,]+), )?(?:what (?:does|do|did|is|was) (?:the )?(?:literal )?(?:meaning of )?(?:the )?"
@@ -120,7 +56,7 @@ class Direct(Computation):
         for one in dict.fromkeys((*words, *called_so)):
             for relation in _MEANS:
                 if ends := self.sets.ends(one, (relation,)):
-                    return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
+                    return self._shown(ends)
         return None
 
     def in_role(self) -> Iterator[Event] | None:
@@ -135,92 +71,12 @@ class Direct(Computation):
         character, actors = next(
             ((one, ends) for one in self._link(found["role"]) if (ends := self.sets.ends(one, (_PORTRAYED,)))), ("", {})
         )
-        if not actors and found["work"]:
-            return self._called_in(found["role"], found["work"])
-        if not actors:
-            return None
-        if not found["work"]:
-            return self._shown_by_paths("step", {end: (path,) for end, path in actors.items()})
-        works = [work for work in self._link(found["work"]) if work != character]
-        both: dict[str, tuple[Path, ...]] = {}
-        for work in works:
-            for end, path in actors.items():
-                second = self.sets.leads(work, ("starring",), end)
-                if second is not None:
-                    both.setdefault(end, (path, second))
+        for work in self._link(found["work"]) if found["work"] else ():
+            starring = {end: self.sets.leads(work, ("starring",), end) for end in actors if work != character}
+            both = {end: (actors[end], second) for end, second in starring.items() if second is not None}
             if both:
-                break
-        if both:
-            return self._shown_by_paths("both", both)
-        return (
-            self._shown_by_paths("step", {end: (path,) for end, path in actors.items()}) if len(actors) == 1 else None
-        )
-
-    def _called_in(self, role: str, work: str) -> Iterator[Event] | None:
-        """Who played somebody of whose name a work's cast has one alone: *Rick* in Casablanca."""
-        said = set(fold(role).split())
-        for one in self._link(work):
-            both: dict[str, tuple[Path, ...]] = {}
-            for actor, path in self.sets.ends(one, ("starring",)).items():
-                for character in self.sets.ends(actor, (self.sets.inverse(_PORTRAYED),)):
-                    if said <= set(fold(character).split()):
-                        both[actor] = (path, Path((character, actor), (_PORTRAYED,)))
-            if len(both) == 1:
                 return self._shown_by_paths("both", both)
-        return None
-
-    def winner_of_edition(self) -> Iterator[Event] | None:
-        """Who won what bears the name of a contest and its year; None where that is not asked or not known."""
-        found = _WON_IN_YEAR.match(self.plan.asked)
-        name = f"{found['year']} {found['what']}" if found else ""
-        for place in entities_called(self.kg, [name])[name] if name else ():
-            if ends := self.sets.ends(self.kg.entities[place], ("won by",)):
-                return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
-        return None
-
-    def of_next_edition(self) -> Iterator[Event] | None:
-        """Who hosted or won the edition after another, *the next Olympics after London 2012*; None where not asked."""
-        found = _NEXT_EDITION.match(self.plan.asked)
-        editions = sorted(set(self._editions_called(found["what"])) if found else ())
-        relation = "hosted by" if found and found["verb"].lower().startswith("h") else "won by"
-        for place, edition in enumerate(editions if found else ()):
-            year = _YEAR.search(found["x"]) if found else None
-            around = () if year else (*self._link(found["x"]), found["x"]) if found else ()
-            ends = self.sets.ends(edition, ("hosted by",)) | self.sets.ends(edition, ("won by",))
-            if (year and edition.startswith(year[0])) or not ends.keys().isdisjoint(around):
-                at = place + (1 if found and found["way"].lower() == "after" else -1)
-                beside = self.sets.ends(editions[at], (relation,)) if 0 <= at < len(editions) else {}
-                return self._shown_by_paths("step", {e: (path,) for e, path in beside.items()}) if beside else None
-        return None
-
-    def hosts_within(self) -> Iterator[Event] | None:
-        """The places of a country or continent that hosted one of a series; None where not asked or not known."""
-        found = _HOSTS_WITHIN.match(self.plan.asked)
-        if not found:
-            return None
-        hosts: dict[str, tuple[Path, ...]] = {}
-        editions = self._editions_called(found["what"])
-        for where in self._link(found["where"])[:1] if editions else ():
-            for edition in editions:
-                for host, path in self.sets.ends(edition, ("hosted by",)).items():
-                    inside = self.sets.containing(host, where) if host != where else None
-                    if inside is not None:
-                        hosts.setdefault(host, (path,))
-        return self._shown_by_paths("step", hosts) if hosts else None
-
-    def called_by_owner(self) -> Iterator[Event] | None:
-        """What *King Arthur's sword* is called: a thing that goes by that name and is joined to who is named in it."""
-        found = _IS_CALLED.match(self.plan.asked)
-        name = fold(found["x"]) if found else ""
-        said = set(name.split())
-        for thing in self._link(name) if name else ():
-            known = self.kg.info.get(thing)
-            if known is None or name not in {re.sub(r"^the ", "", fold(alias)) for alias in known.aliases}:
-                continue
-            for label, owner in self.kg.neighbours(thing, directed=True):
-                if set(fold(owner).split()) <= said:
-                    return self._shown_by_paths("step", {thing: (Path((owner, thing), (self.sets.inverse(label),)),)})
-        return None
+        return self._shown(actors) if not found["work"] or len(actors) == 1 else None
 
     def said_by_relation(self) -> Iterator[Event] | None:
         """What a relation of the topic leads to whose own words the question says, *drives on*; None where none does.
@@ -240,150 +96,8 @@ class Direct(Computation):
             if len(words) > 1 and any(all(map(same_stem, run, words)) for run in runs):
                 said.append(label)
         ends = self.sets.ends(topic, (said[0],)) if len(said) == 1 else {}
-        kept = {
-            one: path for one, path in ends.items() if fits(self.query.answer_type, kind_of(self.kg, one)) is not Fit.NO
-        }
-        return self._shown_by_paths("step", {one: (path,) for one, path in kept.items()}) if kept else None
-
-    def runner_up(self) -> Iterator[Event] | None:
-        """Who came second in a contest, which the path model would take for who won it; None where not asked."""
-        if not _CAME_SECOND.search(self.plan.asked):
-            return None
-        ends = next((own for topic in self.query.topics if (own := self.sets.ends(topic, (_RUNNER_UP,)))), {})
-        if not ends:
-            refused = no_answer("The graph does not say who came second there.")
-            return iter((refused,)) if any("won by" in dict(self.kg.neighbours(t)) for t in self.query.topics) else None
-        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()})
-
-    def won_when(self) -> Iterator[Event] | None:
-        """The year of the edition that somebody won or was given; None where that is not asked or not known."""
-        found = _WON_WHEN.match(self.plan.asked)
-        words = set(fold(bare(found["what"])).split()) - FUNCTION_WORDS if found else set()
-        ends = self._years_won(words, self._link(found["what"])) if found else {}
-        for topic in self.query.topics if found and not ends else ():  # of the series that is named no other one's
-            for label, end in self.kg.neighbours(topic):
-                year = re.match(r"\d{4}(?= )", end)
-                if (
-                    year
-                    and label in _WON
-                    and words <= (said := set(fold(end).split()))
-                    and words.isdisjoint(_OF_WOMEN) is said.isdisjoint(_OF_WOMEN)
-                    and (_YEAR_OF_IT, year[0]) in self.kg.neighbours(end)
-                ):
-                    ends[year[0]] = (Path((topic, end, year[0]), (label, _YEAR_OF_IT)),)
-        if found and (nth := found["nth"]) and ends:
-            ordered, place = sorted(ends), place_of(nth.lower().replace("latest", "last"))
-            ends = {year: ends[year] for year in ordered[place - 1 if place > 0 else place :][:1]}
-        return self._shown_by_paths("step", ends) if ends else None
-
-    def _years_won(self, words: Collection[str], called: Iterable[str]) -> dict[str, tuple[Path, ...]]:
-        """The years of those editions of a series that another topic, or its national team, won."""
-        ends: dict[str, tuple[Path, ...]] = {}
-        for series in dict.fromkeys((*self.query.topics, *called)):
-            if self.kg.words_of(series).isdisjoint(words):
-                continue
-            others = [topic for topic in self.query.topics if topic != series]
-            for edition in self.sets.editions(series):
-                for winner, path in self.sets.ends(edition, ("won by",)).items():
-                    year = next(iter(self.sets.ends(edition, (_YEAR_OF_IT,))), "")
-                    if year and any(winner == one or winner.startswith(f"{one} national ") for one in others):
-                        back = self.sets.inverse("won by")
-                        ends[year] = (Path((path.end, edition, year), (back, _YEAR_OF_IT)),)
-        return ends
-
-    def won_often(self) -> Iterator[Event] | None:
-        """Who won, was given or hosted so many of a series; None where that is not asked or not known."""
-        found = _WON_OFTEN.match(self.plan.asked)
-        relations = ("hosted by",) if found and "host" in found[0].lower() else ("won by", "awarded to")
-        for series in self.query.topics if found else ():
-            times: dict[str, list[Path]] = {}
-            for edition, relation in product(self.sets.editions(series), relations):
-                for end, path in self.sets.ends(edition, (relation,)).items():
-                    if fits(self.query.answer_type, kind_of(self.kg, end)) is not Fit.NO:  # *countries*, not players
-                        times.setdefault(end, []).append(path)
-            least = _TIMES[found["often"].lower()] if found else 0
-            most = least if re.search(r"\b(?:exactly|only|just)\b", self.plan.asked) else max(_TIMES.values()) * 100
-            often = {end: tuple(paths) for end, paths in times.items() if least <= len(paths) <= most}
-            if often:
-                return self._shown_by_paths("both", often)
-        return None
-
-    def place_around(self) -> Iterator[Event] | None:
-        """The country, or another kind of place, in which something lies; None where that is not asked or not known."""
-        found = _IN_WHICH_PLACE.match(self.plan.asked)
-        if not found or len(self.query.topics) != 1 or _DOES_ELSE.search(self.plan.asked):
-            return None
-        path = self.sets.lies_in(self.query.topics[0], found["noun"] or found["noun_behind"])
-        return self._lies(path) if path is not None else None
-
-    def born_where(self) -> Iterator[Event] | None:
-        """The country, or another kind of place, in which somebody was born; None where that is not asked or known."""
-        found = _IN_WHICH_PLACE.match(self.plan.asked)
-        if not found or len(self.query.topics) != 1 or not (verb := _BORN_THERE.search(self.plan.asked)):
-            return None
-        if two_steps(self.plan.asked):  # of somebody's wife
-            return None
-        (topic,) = self.query.topics
-        for place, path in self.sets.ends(topic, (_WHERE[verb[1].lower()],)).items():
-            around = self.sets.lies_in(place, found["noun"] or found["noun_behind"])
-            if around is not None:
-                whole = Path((*path.entities, *around.entities[1:]), (*path.relations, *around.relations))
-                return self._shown_by_paths("step", {whole.end: (whole,)})
-        if verb[1].lower() == "born" and self.sets.ends(topic, (_CITIZEN,)):  # which is no place of birth
-            return iter(
-                (no_answer(f"The graph holds of which country {topic} is a citizen, not where that birth was."),)
-            )
-        return None
-
-    def hosted_both(self) -> Iterator[Event] | None:
-        """Which places hosted editions of two series; None where that is not asked or not known."""
-        found = _HOSTED_BOTH.search(self.plan.asked)
-        if not found:
-            return None
-        hosts: list[dict[str, Path]] = []
-        last = found["other"].split()[-1]  # *the summer and winter Olympics*
-        for what in (found["one"] if found["one"].endswith(last) else f"{found['one']} {last}", found["other"]):
-            editions = self._editions_called(what)
-            hosts.append({h: path for e in editions for h, path in self.sets.ends(e, ("hosted by",)).items()})
-        both = {host: (path, hosts[1][host]) for host, path in hosts[0].items() if host in hosts[1]}
-        return self._shown_by_paths("both", both) if both else None
-
-    def held_where(self) -> Iterator[Event] | None:
-        """Where an event took place; None where that is not asked or not known."""
-        asked = self.plan.asked.lower().startswith("where ") and len(self.query.topics) == 1
-        relations = ("took place in", "hosted by") if asked else ()
-        ends = next((own for one in relations if (own := self.sets.ends(self.query.topics[0], (one,)))), {})
-        return self._shown_by_paths("step", {end: (path,) for end, path in ends.items()}) if ends else None
-
-    def born_within(self) -> Iterator[Event] | None:
-        """Who was born, or died, anywhere in a place whose towns the graph knows; None where that is not asked."""
-        found = _BORN_IN.match(self.plan.asked)
-        places = [one for one in self.query.topics if kind_of(self.kg, one) in PLACES] if found else []
-        if not found or len(places) != 1 or self.plan.bound:
-            return None
-        ends = self.sets.beyond(places[0], self.sets.inverse(f"{found['verb'].lower()} in"))
-        members = self.sets.of_noun(ends, found["noun"]) if ends else None
-        return self._born_there(found[0], members) if members else None
-
-    def _born_there(self, said: str, members: Mapping[str, Path]) -> Iterator[Event]:
-        operands = [Operand(end, (path,)) for end, path in members.items()]
-        operation = yield from self._operate("step", said, operands, tuple(members))
-        if operation is not None:
-            yield computed_answer(f"{listed(list(members))} (of those that the graph holds).", tuple(members))
-
-    def _place_of_kind(self, answers: Sequence[str]) -> Iterator[Event] | None:
-        """The place of the kind that is asked for around an answer of another kind: the *state* of a city."""
-        asked = self.query.answer_type
-        kinds = sorted(asked.types & _AROUND)
-        if not asked.named or not kinds or len(answers) != 1 or kind_of(self.kg, answers[0]) in asked.types:
-            return None
-        found = [path for kind in kinds if (path := self.sets.lies_in(answers[0], kind)) is not None]
-        return self._lies(min(found, key=lambda path: len(path.relations))) if found else None
-
-    def _lies(self, path: Path) -> Iterator[Event]:
-        operation = yield from self._operate("step", str(path), [Operand(path.end, (path,))], (path.end,))
-        if operation is not None:
-            yield computed_answer(f"{path.end} ({path}).", (path.end,))
+        asked_for = self.query.answer_type
+        return self._shown({one: path for one, path in ends.items() if fits(asked_for, kind_of(self.kg, one))})
 
     def beginning_with(self) -> Iterator[Event]:
         """The things of a kind whose names begin with a letter; how many, where that is asked."""

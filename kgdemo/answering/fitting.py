@@ -15,7 +15,7 @@ from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import StoreError
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.nested import two_steps
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 
 _ASKS_WHICH = re.compile(r"^(?:which|what|who|name|list)\b", re.IGNORECASE)
 

@@ -32,9 +32,9 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.linking.words import demonyms
 from kgdemo.query.answer_type import fits, kind_of
+from kgdemo.query.form import understand
 from kgdemo.query.measures import DATE, NUMBERS, OFFICE, is_time, speaks_of_a_life
 from kgdemo.query.nested import two_steps
-from kgdemo.query.query import understand
 from kgdemo.ranking.abstention import applies
 from kgdemo.ranking.scorer import path_words
 
@@ -122,22 +122,7 @@ class Lists(Editions):
         if living:
             yield from self._alive(living["of"] or living["whom"], living["year"] or "", dead=bool(living["dead"]))
             return
-        known = (
-            self.born_where()
-            or self.hosted_both()
-            or self.won_when()
-            or self.winner_of_edition()
-            or self.of_next_edition()
-            or self.hosts_within()
-            or self.won_often()
-            or self.runner_up()
-            or self._of_its_editions()
-            or self._nth_edition()
-            or self._called_so()
-            or self.called_by_owner()
-            or self.in_role()
-            or self._group_called()
-        )
+        known = self.edition_asked() or self._called_so() or self.in_role() or self._group_called()
         if known is not None:
             yield from known
             return
@@ -161,18 +146,12 @@ class Lists(Editions):
             if whole:
                 yield from self._all(self.plan.noun or "of them", whole)
                 return
-            known = self._through_record() or self._of_all_editions()
+            known = self._of_all_editions()
             if known is not None:
                 yield from known
                 return
             other = self._of_another_title(ran)
-            yield from (
-                self.place_around()
-                or self.held_where()
-                or self.born_within()
-                or self._whole_group()
-                or ((no_answer(other),) if other else unchanged(final))
-            )
+            yield from self._whole_group() or ((no_answer(other),) if other else unchanged(final))
             return
         done = _WHO_DID.match(self.plan.asked)
         if done and applies(self.resources) and self._is_unlike(ran.cited[0], done["verb"].lower()):
@@ -195,10 +174,6 @@ class Lists(Editions):
         of_noun = self.sets.members(self.plan.noun) if telling else {}
         if of_noun and not any(one in of_noun for one in final.answers) and not self._set_of(ran, self.plan.noun):
             yield no_answer(f"What the graph holds here are no {self.plan.noun}: {listed(final.answers, 8)}.")
-            return
-        around = self._place_of_kind(final.answers)
-        if around is not None:
-            yield from around
             return
         strange = self._beside_the_point(ran) if applies(self.resources) else ""
         if strange:

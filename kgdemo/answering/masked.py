@@ -32,12 +32,8 @@ KINDS = frozenset(("kind", "occupation", "domain", "quantity", "field", "class",
 _JOINER = re.compile(r",?[?.:]? (?:or|and|vs\.?|versus|than) (?:an? |the |of )*", re.IGNORECASE)
 _SAYS_MORE = re.compile(r",? (?:in|of|on|by|from|at) (?:the |a )?|, | [(]", re.IGNORECASE)
 _IN_UNITS = re.compile(r"\b(?:how many|in) $", re.IGNORECASE)
-_IN_A_PLACE = re.compile(r",? (?:in|of|from|at) (?:the )?$", re.IGNORECASE)
 _ADJECTIVE = re.compile(r"(?:'s|’s)? |ish |n ")
 _FEAT = "feat"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-_ROMAN = dict(zip(_ORDINALS, "I II III IV V VI VII VIII IX X XI XII".split(), strict=True))
-_NTH = re.compile(rf",? the (?P<nth>{'|'.join(_ORDINALS)})$", re.IGNORECASE)
 _WITH_PLACE = re.compile(r"(?:the )?(?P<thing>.+?) (?:in|of|at)(?: the)? (?P<place>\S.*)", re.IGNORECASE)
 _SEVERAL_OF = re.compile(r"(?P<one>(?:\w+ )?\w+[^s\W])s (?P<of>of .+)")  # *prime ministers of Canada*
 _OWN = re.compile(r"['’]s?$")
@@ -123,20 +119,7 @@ def readings(
             if only_says_more and joined(kept.entities[0], place.entities[0]) and len(rest) < len(NAMES):
                 whole = Named(text[one.start : other.end], one.start, other.end, kept.entities)
                 found[tuple(sorted((whole, *rest), key=lambda own: own.start))] = None
-    every_way = [mask(text, names, [one for one in told if one not in names]) for names in list(found)[:_MOST]]
-    return [*_without_place(text, sure, joined), *every_way][:_MOST]
-
-
-def _without_place(text: str, names: Sequence[Named], joined: Callable[[str, str], bool]) -> Iterator[Masked]:
-    """A reading without the place at the end of a question: *how long did Prohibition last in the US*."""
-    if len(names) < 2:
-        return
-    *rest, place = names
-    before = _IN_A_PLACE.search(text[: place.start]) if len(rest) <= len(NAMES) else None
-    if before is None or re.search(r"\w", text[place.end :]):
-        return
-    if any(joined(one.entities[0], place.entities[0]) for one in rest):
-        yield replace(mask(text[: before.start()], rest), around=(place,))
+    return [mask(text, names, [one for one in told if one not in names]) for names in list(found)[:_MOST]]
 
 
 def mask(text: str, names: Sequence[Named], without: Sequence[Named] = ()) -> Masked:
@@ -203,7 +186,7 @@ def _named(text: str, mentions: Sequence[Mention], kg: KnowledgeGraph) -> Iterat
             told = (
                 kind_of(kg, next(iter(entities), "")) == _FEAT and fold(said).split()[0] in FUNCTION_WORDS
             )  # *is the father of*
-            if entities and (start, end) not in seen and not told and not refers_back(text, start):
+            if entities and (start, end) not in seen and not told:
                 seen.add((start, end))
                 yield Named(said, start, end, tuple(entities))
 
@@ -212,14 +195,6 @@ def _as_it_stands(name: str, text: str) -> str:
     """A name that linking found, folded: its first word where it shares the last with another, *Charlotte or Emily*."""
     words = fold(name).split()
     return " ".join(words) if " ".join(words) in fold(text) else next(iter(words), "")
-
-
-def refers_back(text: str, start: int) -> bool:
-    """Whether a word in small letters speaks of what was said before: *in which state did that flight take place*."""
-    return text[start : start + 1].islower() and _REFERRING.search(text[:start]) is not None
-
-
-_REFERRING = re.compile(r"\b(?:did|does|is|was|in|of|on|by) (?:that|this) $", re.IGNORECASE)
 
 
 def _of_such_name(mention: Mention, kg: KnowledgeGraph) -> list[str]:
@@ -239,12 +214,10 @@ def _called(said: str, kg: KnowledgeGraph) -> Iterator[str]:
 
 
 def _spellings(said: str) -> Iterator[str]:
-    """A name as it stands there, and as it may be written: *Henry the Eighth*, *the Guggenheim Museum in Bilbao*."""
+    """A name as it stands there, and as it may be written: *the World Cup in 1966*, which is the 1966 World Cup."""
     yield said
     if found := _SEVERAL_OF.fullmatch(said):
         yield f"{found['one']} {found['of']}"
-    if found := _NTH.search(said):
-        yield f"{said[: found.start()]} {_ROMAN[found['nth'].lower()]}"
     if found := _WITH_PLACE.fullmatch(said):
         yield f"{found['thing']} {found['place']}"
         yield f"{found['place']} {found['thing']}"

@@ -19,8 +19,7 @@ from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
 from kgdemo.query.answer_type import HELD_BY_ONE, Fit, fits, kind_of, same_stem, singulars
 from kgdemo.query.measures import NUMBERS, UNIT_WORDS, number_of_word
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query
+from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import names_in
 from kgdemo.ranking.scorer import path_words
 

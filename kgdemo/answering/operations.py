@@ -13,16 +13,15 @@ from kgdemo.answering.claims import Claims
 from kgdemo.answering.computation import no_answer
 from kgdemo.answering.fitting import Fitting
 from kgdemo.answering.lists import Lists
-from kgdemo.answering.moments import Moments
 from kgdemo.answering.parsed import Meaning, Parsed
 from kgdemo.answering.spans import Spans
 from kgdemo.answering.whether import Whether
 from kgdemo.events import Event, Mention
 from kgdemo.kg.path import Path
 from kgdemo.kg.stores.base import StoreError
+from kgdemo.query.form import understand
 from kgdemo.query.parser import parser
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query, understand
+from kgdemo.query.query import Form, Query
 from kgdemo.reasoners.base import Resources
 
 _SAME_TIME = re.compile(
@@ -69,14 +68,13 @@ def answer(
         yield from orders.meanwhile()
         return
     if query.plan.words and query.plan.form in (Form.YES_NO, Form.SPAN):
-        moments = Moments(*given)
 
         def when(question: str) -> Iterator[Event]:
             linked = link(question)
             asked = understand(question, [one for one in query.topics if one in linked] or linked[:1], resources.kg)
             return answer(asked, run, resources, link, directed, vocabulary)
 
-        yield from moments.came_before(when) if query.plan.form is Form.YES_NO else moments.between()
+        yield from orders.came_before(when) if query.plan.form is Form.YES_NO else orders.between()
         return
     if query.plan.span:
         yield from orders.longest() if query.plan.form is Form.SUPERLATIVE else orders.compare_spans()

@@ -10,7 +10,6 @@ from itertools import pairwise, product
 
 from kgdemo.answering.computation import (
     IN_ORDER,
-    ORDER_WORD,
     Computation,
     MethodRun,
     computed_answer,
@@ -34,7 +33,7 @@ from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.query.answer_type import kind_of
 from kgdemo.query.measures import BEGINNING, DATE, NUMBER
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 from kgdemo.ranking.scorer import path_words
 
 _TOLD_BY = re.compile(r"^[A-Z][^']*'s? [a-z]+ (?=[A-Z])")  # *Jupiter's moon* Ganymede
@@ -109,7 +108,10 @@ class Orders(Computation):
         if len(stated) < len(entities) and (said := attribute_in_words(self.kg, entities, self.query.text, noun)):
             stated = same_attribute(self.kg, entities, (said,))
         if len(stated) == len(entities):
-            yield from self._compare_stated(stated)
+            result, kind = self._extreme(stated)
+            values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in stated)
+            if (yield from self._operate(kind, values, stated, result)) is not None:
+                yield computed_answer(f"{listed(result)}: {values}.", result)
             return
         ran = yield from self._base(topics=[first], base=self.plan.base.format(first))
         counts: dict[str, int] = {}
@@ -140,27 +142,11 @@ class Orders(Computation):
         best = (max if self.plan.greatest else min)(counts, key=lambda entity: counts[entity])
         yield computed_answer(f"{best} ({said}, as far as the graph holds them).", (best,), ran)
 
-    def _compare_stated(self, stated: Sequence[Operand]) -> Iterator[Event]:
-        """Which of several things has more of what the graph states the number of."""
-        result, kind = self._extreme(stated)
-        values = " against ".join(f"{shown_value(o)} ({o.entity})" for o in stated)
-        operation = yield from self._operate(kind, values, stated, result)
-        if operation is not None:
-            yield computed_answer(f"{listed(result)}: {values}.", result)
-
     def _most_stated(self) -> Iterator[Event] | None:
         """Of the things of a kind the one with most of what the graph states the number of; None where it does not."""
         every = self.sets.of_kind(self.plan.noun) if self.plan.noun else {}
         stated = [o for entity in every if (o := number_of(self.kg, entity, self.plan.things[0])) is not None]
-        return self._told_most(stated) if len(stated) > 1 else None
-
-    def _told_most(self, stated: Sequence[Operand]) -> Iterator[Event]:
-        result, kind = self._extreme(stated)
-        best = next(o for o in stated if o.entity == result[0])
-        operation = yield from self._operate(kind, f"{kind} number of {len(stated)}", stated, result)
-        if operation is not None:
-            of = f"of the {len(stated)} of which the graph states the number"
-            yield computed_answer(f"{listed(result)}: {shown_value(best)} ({of}).", result)
+        return self._best_of(MethodRun(), stated) if len(stated) > 1 else None
 
     def _fitting(self, ends: Mapping[str, Path], noun: str) -> dict[str, Path]:
         """The ends of a kind, or of that name: of what was won the *World Cups*."""
@@ -249,10 +235,6 @@ class Orders(Computation):
         one = _IS_ONE.search(self.plan.asked) or not _is_plural(noun)
         number = self.plan.number or (1 if one else _SEVERAL)
         first = number == 1 and self.plan.place in (0, 1) and not self.plan.without
-        stated = self._stated_superlative() if first else None
-        if stated is not None:
-            yield from self._as_stated(*stated)
-            return
         if not self._has_values():
             yield from self._plainly()
             return
@@ -335,10 +317,12 @@ class Orders(Computation):
         """The things of the greatest or the least value."""
         result, kind = self._extreme(operands)
         best = next(operand for operand in operands if operand.entity == result[0])
-        of = f"of the {len(operands)} whose {best.attribute} the graph holds"
+        counted = best.attribute == best.unit  # 11 *Oscars*, of the films whose number of them is stated
+        of = f"of the {len(operands)} whose {'number' if counted else best.attribute} the graph holds"
         operation = yield from self._operate(kind, f"{kind} {best.attribute} of {len(operands)}", operands, result)
         if operation is not None:
-            yield computed_answer(f"{listed(list(result))}: {best.attribute} {shown_value(best)} ({of}).", result, ran)
+            stated = shown_value(best) if counted else f"{best.attribute} {shown_value(best)}"
+            yield computed_answer(f"{listed(list(result))}: {stated} ({of}).", result, ran)
 
     def _first_of(self, ran: MethodRun, ordered: Sequence[Operand], number: int) -> Iterator[Event]:
         """The first ones of an order; where several have the last one's value, there are more or fewer of them."""
@@ -358,9 +342,6 @@ class Orders(Computation):
         if record := self._record():
             yield from self._of_record(record)
             return
-        if any(self._order_named(topic) for topic in self.query.topics):  # First Blood, the Third Man
-            yield from self._only_plainly()
-            return
         editions = [name for topic in self.query.topics if self._is_called(topic) for name in self.sets.editions(topic)]
         whose = [topic for topic in self.query.topics if not self._is_called(topic)]  # those that *London* hosted
         dated = same_attribute(self.kg, editions, self._dates(editions)) if editions and not whose else []
@@ -372,14 +353,12 @@ class Orders(Computation):
             yield from unchanged(ran.final)
             return
         ends = self._set_of(ran, self.plan.noun)
-        ends = self._of_every_topic(ends)
         if len(ends) < 2 and (numbered := self._numbered_parts()):
             yield from self._nth_of(MethodRun(), numbered, self.plan.place)
             return
         if len(ends) < 2:
             yield from self._only_plainly()
             return
-        ends = self._with_the_topic(ends)
         of_sex = self.of_sex(ends) if _SEX.match(self.plan.noun) else None
         if of_sex:
             yield from self._nth_of_sex(ran, of_sex)
@@ -416,22 +395,6 @@ class Orders(Computation):
             return
         yield from self._nth_of(ran, dated, place)
 
-    def _with_the_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
-        """What is of one series, with the topic that it is named after: the first *Star Wars* film is one of them."""
-        first = next(iter(ends.values()))
-        if len(first.relations) != 2 or self.sets.inverse(first.relations[0]) != first.relations[1]:
-            return ends
-        whole = self.sets.ends(first.entities[1], first.relations[1:])
-        return {end: path for end, path in whole.items() if end in ends or end == first.entities[0]}
-
-    def _of_every_topic(self, ends: dict[str, Path]) -> dict[str, Path]:
-        """Those that are joined to the other topics as well: of somebody's films those of one series."""
-        used = {entity for path in ends.values() for entity in path.entities}
-        for topic in self.query.topics:
-            joined = {end: path for end, path in ends.items() if self.sets.joined(end, topic) is not None}
-            ends = joined if topic not in used and len(joined) > 1 else ends
-        return ends
-
     def _numbered_parts(self) -> list[Operand]:
         """The parts of a topic, or the members of a group, that the graph numbers; none where it does not."""
         kinds = names_of_kind(self.plan.noun)
@@ -466,9 +429,6 @@ class Orders(Computation):
         if office and _REIGNS.search(held) and not _GOVERNS.search(held):
             return f"none as {self.plan.noun}"
         return ""
-
-    def _order_named(self, topic: str) -> bool:
-        return any(word.lower() in topic.lower().split() for word in ORDER_WORD.findall(self.query.text))
 
     def _is_called(self, topic: str) -> bool:
         """Whether the things asked for bear a topic's name: the first *World Cup*."""
@@ -519,11 +479,6 @@ class Orders(Computation):
         else:
             yield from unchanged(plain.final)
 
-    def _topic_in(self, thing: str) -> str:
-        """The topic that a stretch of the question has a word of."""
-        words = set(fold(thing).split())
-        return next((topic for topic in self.query.topics if words & set(fold(topic).split())), "")
-
     def _attribute_name(self) -> str:
         return self.plan.attributes[0].replace("_", " ")
 
@@ -539,29 +494,6 @@ class Orders(Computation):
 
     def _has_values(self) -> bool:
         return bool(self.kg.literals) or self.plan.attributes == (DATE,)
-
-    def _as_stated(self, topic: str, label: str) -> Iterator[Event]:
-        """What a relation of a topic says is the greatest there; the method's own answer where that is the same."""
-        ran = yield from self._base(plainly=True)
-        ends = self.sets.ends(topic, (label,))
-        if not ran.refused and ran.final is not None and set(ran.final.answers) == set(ends):
-            yield ran.final
-            return
-        operands = [Operand(end, (path,)) for end, path in ends.items()]
-        operation = yield from self._operate("step", f"{topic}: {label}", operands, tuple(ends))
-        if operation is not None:
-            yield computed_answer(f"{listed(list(ends))} ({label} of {topic}).", tuple(ends), ran)
-
-    def _stated_superlative(self) -> tuple[str, str] | None:
-        """A topic and a relation of it that says just this: ``largest city``, ``highest point``."""
-        words = set(re.findall(r"[a-z]+", self.query.text.lower()))
-        kinds = {*names_of_kind(self.plan.noun), *(["point"] if "mountain" in names_of_kind(self.plan.noun) else [])}
-        for topic in self.query.topics:
-            for label, _ in self.kg.neighbours(topic):
-                parts = label.split()
-                if len(parts) == 2 and parts[0] in words and parts[0].endswith("est") and parts[1] in kinds:
-                    return topic, label
-        return None
 
     def _extreme(self, operands: Sequence[Operand]) -> tuple[tuple[str, ...], str]:
         values = [order_of(operand) for operand in operands]

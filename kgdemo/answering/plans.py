@@ -48,7 +48,7 @@ from kgdemo.query.measures import (
     speaks_of_a_life,
 )
 from kgdemo.query.parser import AND_OF, ATTRIBUTE, BOTH, NAMES
-from kgdemo.query.plan import Form, Plan
+from kgdemo.query.query import Form, Plan
 
 _IN_ORDER = ("order", "wedding", *IN_ORDER, "released", "happened", BEGINNING, "born")
 _NOT = re.compile(r"\b(?:not|without|except|besides|never|other than|apart from|neither|nobody|none)\b|n['’]t\b", re.I)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from kgdemo.answering.masked import refers_back
 from kgdemo.answering.operands import is_of_kind, names_of_kind
 from kgdemo.events import EntitiesLinked, Mention
 from kgdemo.kg.graph import KnowledgeGraph
@@ -41,7 +40,7 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
         mentions, chosen = _instead(mentions, chosen, _called_whole(mentions, kg))
         mentions, chosen = _instead(mentions, chosen, _who_did(question, mentions, kg))
         mentions, chosen = _of_its_kind(question, mentions, chosen, kg)
-    chosen = _places(question, mentions, _languages(question, mentions, chosen))
+    chosen = _places(question, mentions, chosen)
     mentions, chosen = _but_asides(mentions, chosen, kg)
     chosen = _told_by_an_owner(question, mentions, chosen, kg)
     chosen = (*chosen, *_unrivalled(mentions, chosen))
@@ -51,7 +50,7 @@ def names_meant(question: str, linker: Linker, kg: KnowledgeGraph) -> EntitiesLi
 def _named(
     question: str, mentions: tuple[Mention, ...], chosen: tuple[str, ...], kg: KnowledgeGraph
 ) -> tuple[tuple[Mention, ...], tuple[str, ...]]:
-    """What is named: *I* is not the symbol of iodine, and of two things the *men's* World Cup is one."""
+    """What is named: *I* is not the symbol of iodine, and *Queen* is what the *band* is called."""
     no_names = {m.candidates[0].entity for m in mentions if _is_no_symbol(m) and "symbol" not in question.lower()}
     if len(chosen) > 1:
         no_names |= {m.candidates[0].entity for m in mentions if m.text in ("TV", "television", "Television")}
@@ -67,10 +66,7 @@ def _named(
     no_names |= {m.candidates[0].entity for m in mentions if m.text in common_words() and _is_accented(m)}
     if re.search(r"\b(?:start|begin|letter|initial)", question):
         no_names |= {m.candidates[0].entity for m in mentions if re.fullmatch("[A-Z]", m.text)}
-        no_names |= {m.candidates[0].entity for m in mentions if _is_a_sort(m)}
-        no_names |= {m.candidates[0].entity for m in mentions if _OF_MEN.fullmatch(m.text)}
     no_names |= {m.candidates[0].entity for m in mentions if _SETS.match(question, m.start)}
-    no_names |= {m.candidates[0].entity for m in mentions if refers_back(question, m.start)}
     left = tuple(m for m in mentions if m.candidates[0].entity not in no_names)
     return left, tuple(entity for entity in chosen if entity not in no_names)
 
@@ -274,16 +270,7 @@ def _is_a_word(mention: Mention, question: str) -> bool:
     return plain and writes_names and first.type in _NAMES_OF_WORDS and mention.text in common_words()
 
 
-def _is_a_sort(mention: Mention) -> bool:
-    """Whether a plural in small letters names a sort of works of which several bear that name: *violin concertos*."""
-    if not mention.text.islower() or not mention.text.endswith("s"):
-        return False
-    names = [bare(one.entity) for one in mention.candidates]
-    return names.count(names[0]) > 2 and names[0] != mention.candidates[0].entity
-
-
 _SETS = re.compile(r"(?:set|based|found) (?:in|on)\b")  # a play *set in* Scotland is not about the god
-_OF_MEN = re.compile(r"(?:wo)?men(?:['’]?s)?", re.IGNORECASE)  # *the men's World Cup* is about no man
 _IN_PLACE = re.compile(r"\b(?:in|at|near) $", re.IGNORECASE)
 _LEVEL = 0.1  # of scores that say nothing of which is likelier
 _CALLED_SO = frozenset(("city", "country", "state", "region", "province", "island", "continent"))
@@ -359,19 +346,3 @@ def _unrivalled(mentions: Sequence[Mention], chosen: Sequence[str]) -> Iterator[
         alone = first.score >= _UNRIVALLED and all(one.score <= _RIVAL * first.score for one in others)
         if strange and alone and first.entity not in chosen and first.type in ("person", "country", "city", "deity"):
             yield first.entity
-
-
-_OF_LANGUAGES = re.compile(r"\b(?:languages?|speak|speaks|speaking|spoken)\b", re.IGNORECASE)
-
-
-def _languages(question: str, mentions: Sequence[Mention], chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """The language in place of the country that is called so where a question speaks of languages: *portuguese*."""
-    if not _OF_LANGUAGES.search(question):
-        return chosen
-    meant: dict[str, str] = {}
-    for mention in mentions:
-        first = mention.candidates[0]
-        tongue = next((one.entity for one in mention.candidates if one.type == "language"), "")
-        if tongue and first.type == "country" and fold(mention.text) == fold(tongue):
-            meant[first.entity] = tongue
-    return tuple(dict.fromkeys(meant.get(entity, entity) for entity in chosen))

@@ -1,12 +1,18 @@
-"""What lies between two dates: ages, reigns, wars, who held an office meanwhile; and what stands next in an order."""
+"""What lies between two dates: ages, reigns, wars, who held an office meanwhile; and what stands next in an order.
+
+A date may be that of an event which a question tells: *did Mozart die before Beethoven was born*, *how many years after
+Sputnik 1 did Apollo 11 land on the Moon*, *how old was Mozart when he composed The Magic Flute*. An event is a thing
+that the graph dates, or what a verb says of it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from kgdemo.answering.computation import (
+    SAYS_LITTLE,
     MethodRun,
     computed_answer,
     is_one_moment,
@@ -16,16 +22,16 @@ from kgdemo.answering.computation import (
     within_bound,
     years_between,
 )
-from kgdemo.answering.operands import all_of_kind, names_of_kind, operand_of, same_attribute, shown_value
+from kgdemo.answering.operands import all_of_kind, operand_of, same_attribute, shown_value
 from kgdemo.answering.orders import are_consecutive
 from kgdemo.answering.values import Values
 from kgdemo.events import AnswerFinal, Event, Operand, Operation
-from kgdemo.kg.labels import bare, fold
+from kgdemo.kg.labels import FUNCTION_WORDS, fold
 from kgdemo.kg.path import Path
 from kgdemo.linking.names import name_index
-from kgdemo.query.answer_type import kind_of
-from kgdemo.query.measures import AGE, COURSE, DATE, IN_OFFICE, LIFE, TODAY
-from kgdemo.query.plan import Form
+from kgdemo.query.answer_type import kind_of, same_stem
+from kgdemo.query.measures import AGE, BEGINNING, COURSE, DATE, IN_OFFICE, LIFE, TODAY
+from kgdemo.query.query import Form
 
 _COMES_NEXT = re.compile(
     r"^(?:(?:in|on) (?:the )?(?P<first>[^,]+), )?(?:which|what|who) (?:[\w'-]+ ){0,4}?"
@@ -46,6 +52,39 @@ _STILL_THERE = re.compile(  # *did the Ottoman Empire still exist in 1910*
     r"(?: (?:still|already))? (?:in|during) (?:the year )?(?P<year>\d{3,4})$",
     re.IGNORECASE,
 )
+_DATE_OF = {  # the verb of an event, or its noun, and the date that says when it was
+    "born": "born", "birth": "born", "die": "died", "died": "died", "death": "died", "murder": "died", "killed": "died",
+    "murdered": "died", "assassinated": "died", "assassination": "died", "execution": "died", "executed": "died",
+    "founded": "founded", "established": "founded", "foundation": "founded", "founding": "founded",
+    "built": "opened", "opened": "opened", "completed": "opened", "finished": "opened", "open": "opened",
+    "dedicated": "opened", "unveiled": "opened", "inaugurated": "opened", "opening": "opened",
+    "completion": "opened", "invented": "discovered", "discovered": "discovered",
+    "invention": "discovered", "discovery": "discovered", "released": "released", "published": "released",
+    "written": "released", "composed": "released", "painted": "released", "release": "released",
+    "publication": "released", "premiere": "released", "come out": "released", "came out": "released",
+    "launched": "launched", "launch": "launched", "begin": "began", "began": "began", "start": "began",
+    "started": "began", "beginning": "began", "outbreak": "began", "broke out": "began", "break out": "began",
+    "end": "ended", "ended": "ended", "finish": "ended", "happen": "happened", "happened": "happened",
+    "take place": "happened", "took place": "happened", "crowned": IN_OFFICE[0], "coronation": IN_OFFICE[0],
+    "elected": IN_OFFICE[0], "land": "landed", "landed": "landed", "landing": "landed",
+}  # fmt: skip
+_VERBS = "|".join(sorted(_DATE_OF, key=len, reverse=True))
+_SAID_OF = (  # an event as what happens to a thing
+    re.compile(rf"^(?P<x>.+?) (?:(?:was|were|is|had been|did) )?(?:first )?(?P<verb>{_VERBS})$", re.IGNORECASE),
+    re.compile(rf"^(?:the )?(?P<verb>{_VERBS}) of (?:the )?(?P<x>.+)$", re.IGNORECASE),
+    re.compile(rf"^(?P<x>.+?)(?:['’]s|(?<=s)['’]) (?P<verb>{_VERBS})$", re.IGNORECASE),
+    re.compile(r"^(?P<x>.+?) (?P<verb>land|landed) on .+$", re.IGNORECASE),
+)
+_MAKES_SOMETHING = re.compile(
+    r"^(?:he|she|they) (?:first |finally )?(?:wr[io]te|publish(?:ed)?|composed?|paint(?:ed)?|direct(?:ed)?"
+    r"|invent(?:ed)?|discover(?:ed)?|found(?:ed)?|built|build|record(?:ed)?|released?|created?|designed?"
+    r"|sculpt(?:ed)?) (?P<what>.+)$",
+    re.IGNORECASE,
+)
+_SAID = {"born": "was born", "founded": "was founded", "opened": "was opened", "released": "came out"}
+_BE_DONE = re.compile(r"(?P<x>.+?) (?P<be>was|were) (?P<rest>.+)", re.IGNORECASE)
+_DATED = re.compile(r"-?\d{1,4}(?:-\d\d){0,2}")
+_YEAR_TOLD = re.compile(r" \((?:in )?\d{3,4}\)$")  # *Magna Carta (1215)*
 _GROUPS = ("part of", "instance of", "part of series")
 _A_DAY, _A_YEAR = 1 / 372, 1.0
 Span = tuple[Operand, Operand]
@@ -56,7 +95,7 @@ class Spans(Values):
 
     def span(self) -> Iterator[Event]:
         """How long something lasted, or somebody lived."""
-        entity = self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0])
+        entity = self._with_value(self.plan.things[0])
         if self.plan.attributes[1] == TODAY:
             yield from self._age_today(entity)
             return
@@ -130,41 +169,27 @@ class Spans(Values):
 
         None where that is not asked.
         """
-        if between := _COMES_BETWEEN.match(self.plan.asked):
-            return self._between_two(between["x"], between["y"], set(self._link(between["within"] or "")))
-        found = _COMES_NEXT.match(self.plan.asked)
-        if not found:
-            return None
-        within = set(self._link(found["within"] or found["first"] or ""))
-        for one in self._may_mean(found["x"], within):
+        found = _COMES_BETWEEN.match(self.plan.asked) or _COMES_NEXT.match(self.plan.asked)
+        said = found.groupdict() if found else {}
+        within = set(self._link(said.get("within") or said.get("first") or "")) if said else set[str]()
+        others = self._may_mean(said["y"]) if "y" in said else []
+        for one in self._may_mean(said["x"]) if said else ():
             ordered = self._in_order_with(one, within)
             names = [operand.entity for operand in ordered]
-            place = names.index(one) + (0 if found["way"].lower() == "before" else 2) if one in names else 0
-            if 0 < place <= len(names):
-                return self._nth_of(MethodRun(), ordered, place)
+            if one not in names:
+                continue
+            at, ends = names.index(one), [names.index(other) for other in others if other in names]
+            places = [(at + end) // 2 + 1 for end in ends if abs(at - end) == 2]
+            if "way" in said:
+                places = [at if said["way"].lower() == "before" else at + 2]
+            if places and 0 < places[0] <= len(names):
+                return self._nth_of(MethodRun(), ordered, places[0])
         return None
 
-    def _between_two(self, x: str, y: str, within: Collection[str]) -> Iterator[Event] | None:
-        """The one thing that stands between two of a numbered group."""
-        others = self._may_mean(y, within)
-        for one in self._may_mean(x, within):
-            ordered = self._in_order_with(one, within)
-            names = [operand.entity for operand in ordered]
-            for other in others if one in names else ():
-                first, last = sorted((names.index(one), names.index(other))) if other in names else (0, 0)
-                if last - first == 2:
-                    return self._nth_of(MethodRun(), ordered, first + 2)
-        return None
-
-    def _may_mean(self, name: str, within: Collection[str]) -> list[str]:
-        """All that a name may stand for, parts of some wholes included."""
+    def _may_mean(self, name: str) -> list[str]:
+        """All that a name may stand for."""
         called_so = (self.kg.entities[own.entity] for own in name_index(self.kg).called(name))
-        return list(dict.fromkeys((*self._link(name), *called_so, *self._parts_called(name, within))))
-
-    def _parts_called(self, name: str, wholes: Iterable[str]) -> list[str]:
-        """The parts of something that bear a name but for what stands in brackets behind it: *Rat (Chinese zodiac)*."""
-        parts = (end for whole in wholes for end in self.sets.members(whole))
-        return [end for end in parts if fold(bare(end)) == fold(name)]
+        return list(dict.fromkeys((*self._link(name), *called_so)))
 
     def _in_order_with(self, one: str, within: Collection[str]) -> list[Operand]:
         """All that is numbered in one order with a thing: the parts of one whole, the planets, the elements."""
@@ -252,11 +277,7 @@ class Spans(Values):
             yield from self._of_record(record)
             return
         ran, ends = MethodRun(), dict[str, tuple[Path, ...]]()
-        position = self._position()
-        if position:
-            found = self.sets.ends(position, ("held by",))
-            ends = {end: (path,) for end, path in found.items()}
-        elif self.query.topics:
+        if self.query.topics:
             ran = yield from self._base()
             ends = {} if ran.refused else {end: (path,) for end, path in self._set_of(ran, self.plan.noun).items()}
         else:
@@ -282,12 +303,6 @@ class Spans(Values):
         if operation is not None:
             of = f"of the {len(spans)} whose dates the graph holds"
             yield computed_answer(f"{best}: {_told([ordered[place - 1]])} ({of}).", (best,), ran)
-
-    def _position(self) -> str:
-        """The office that the noun names, such as *pope*, or that the question was linked to."""
-        kinds = names_of_kind(self.plan.noun)
-        named = (*self.query.topics, *kinds, *(kind.capitalize() for kind in kinds))
-        return next((name for name in named if kind_of(self.kg, name) == "position"), "")
 
     def _kind(self) -> str:
         return "longest" if self.plan.greatest else "shortest"
@@ -374,6 +389,110 @@ class Spans(Values):
             last = first  # of what happened on a day the year says no more
         return {"start": [first, first], "end": [last, last]}.get(self.plan.moment, [first, last])
 
+    # two events with a date each -----------------------------------------------------------------
+
+    def came_before(self, when: Callable[[str], Iterable[Event]]) -> Iterator[Event]:
+        """Whether one event was before another, or after it.
+
+        Args:
+            when: answers a question that asks when an event was.
+        """
+        moments = self._both(when)
+        if isinstance(moments, str):
+            yield no_answer(moments)
+            return
+        one, other = moments
+        said = _events_told(moments)
+        if _undecided(one, other):
+            yield no_answer(f"The dates of the graph do not decide it: {said}.")
+            return
+        kind, pick = ("greatest", max) if self.plan.words[0] == "after" else ("least", min)
+        first = pick(moments, key=order_of)
+        operation = yield from self._operate(kind, said, moments, (first.entity,))
+        if operation is not None:
+            answer = "Yes" if first is one else "No"
+            yield computed_answer(f"{answer}: {said}.", (answer,))
+
+    def between(self) -> Iterator[Event]:
+        """How many years lie between two events; how old somebody was at one, where the first is a birth."""
+        moments = self._both()
+        if isinstance(moments, str):
+            yield no_answer(moments)
+            return
+        word = self.plan.words[0]
+        earlier, later = sorted(moments, key=order_of)
+        first = moments[word == "before"]  # how old somebody was at what came before his birth is not asked either
+        if word != "between" and earlier is not first and not _undecided(*moments):
+            yield no_answer(f"It was the other way round: {_events_told([earlier, later])}.")
+            return
+        kind = AGE if word == AGE else "span"
+        years = years_between(earlier, later, kind)
+        said = _events_told([earlier, later])
+        operation = yield from self._operate("difference", f"{said}: {years} years", [earlier, later], (years,), kind)
+        if operation is not None:
+            yield computed_answer(f"{years} years ({said}).", (years,))
+
+    def _both(self, when: Callable[[str], Iterable[Event]] = lambda _: ()) -> list[Operand] | str:
+        """The two events with their dates; in their place a sentence where the graph does not hold one."""
+        found: list[Operand] = []
+        for thing in self.plan.things:
+            moment = self._moment(thing, found) or self._answered(thing, not found, when)
+            if moment is None:
+                return f"The graph does not hold when this was: “{thing}”."
+            found.append(moment)
+        return found
+
+    def _moment(self, event: str, before: Sequence[Operand]) -> Operand | None:
+        """The date of an event; None where the graph names no such event, or not its date.
+
+        Args:
+            event: as the question says it.
+            before: the event before it, whose thing *he* or *she* is.
+        """
+        event = _YEAR_TOLD.sub("", event.strip(" ,"))
+        after = self.plan.words[0] == "after" and not before
+        for entity in self._link(event):
+            over = ("ended",) if after and kind_of(self.kg, entity) == "war" else ()
+            dated = operand_of(self.kg, entity, (*over, BEGINNING, DATE, "launched"))
+            if dated is not None and self._names_all_of(entity, event):
+                return dated
+        for found in filter(None, (pattern.match(event) for pattern in _SAID_OF)):
+            he = found["x"].lower() in ("he", "she", "it", "they")
+            meant = [operand.entity for operand in before] if he else self._link(found["x"])
+            stated = (operand_of(self.kg, entity, (_DATE_OF[found["verb"].lower()],)) for entity in meant)
+            if (dated := next(filter(None, stated), None)) is not None:
+                return dated
+        return self._made(event, before[0].entity) if before else None
+
+    def _answered(self, event: str, is_first: bool, when: Callable[[str], Iterable[Event]]) -> Operand | None:
+        """The date that answers when an event was: *the Titanic sank*."""
+        told = _BE_DONE.match(event)
+        asked = self.plan.asked.split()[0] if is_first else "did"
+        question = f"when {told['be']} {told['x']} {told['rest']}" if told else f"when {asked.lower()} {event}"
+        events = list(when(question))
+        final = next((own for own in events if isinstance(own, AnswerFinal)), None)
+        stated = [one.operands for one in events if isinstance(one, Operation) and one.verified and one.kind == "value"]
+        if final is None or final.refusal or len(stated) != 1 or len(stated[0]) != 1:
+            return None
+        (operand,) = stated[0]
+        return operand if _DATED.fullmatch(operand.value) and operand.unit in ("", "year") else None
+
+    def _made(self, event: str, maker: str) -> Operand | None:
+        """When what somebody made came to be: *he composed The Magic Flute*; None where it is not stated to be his."""
+        found = _MAKES_SOMETHING.match(event)
+        what = found["what"] if found else ""
+        for work in self._link(what) if what else ():
+            dated = operand_of(self.kg, work, (BEGINNING,))
+            if dated is not None and self.sets.joined(work, maker) is not None and self._names_all_of(work, what):
+                return dated
+        return None
+
+    def _names_all_of(self, entity: str, event: str) -> bool:
+        """Whether every word of an event belongs to the name of a thing, so that no verb is left unread."""
+        words = self.kg.words_of(entity)
+        said = set(fold(event).split()) - FUNCTION_WORDS - SAYS_LITTLE
+        return all(any(same_stem(own, word) for own in words) for word in said)
+
 
 _OWN_DATES = ("born", "died", DATE)  # of what is no event: when somebody *died*
 
@@ -411,6 +530,18 @@ def _year_of(operand: Operand) -> int | None:
 
 
 def _century(year: int) -> str:
-    number, last = divmod(abs(year) - 1, 100)[0] + 1, (abs(year) - 1) // 100 % 10
-    ending = ("st", "nd", "rd")[last] if last < 3 and number // 10 != 1 else "th"
+    number = (abs(year) + 99) // 100
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number // 10 != 1 else "th"
     return f"{number}{ending} century{' BC' if year < 0 else ''}"
+
+
+def _undecided(one: Operand, other: Operand) -> bool:
+    """Whether two dates are the same as far as they are stated: a day and its year may be either way round."""
+    shared = min(len(one.value.lstrip("-").split("-")), len(other.value.lstrip("-").split("-")))
+    first, second = ("-".join(operand.value.lstrip("-").split("-")[:shared]) for operand in (one, other))
+    return first == second and one.value.startswith("-") == other.value.startswith("-")
+
+
+def _events_told(moments: Sequence[Operand]) -> str:
+    """Each event with its date."""
+    return "; ".join(f"{one.entity} {_SAID.get(one.attribute, one.attribute)} {shown_value(one)}" for one in moments)

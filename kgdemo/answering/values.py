@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Generator, Iterable, Iterator
+from itertools import product
 
 from kgdemo.answering.computation import (
     BY,
@@ -20,7 +21,6 @@ from kgdemo.answering.orders import BEGINNINGS, Orders
 from kgdemo.events import AnswerFinal, Event, Operand
 from kgdemo.kg.labels import FUNCTION_WORDS, date_parts, fold, spoken
 from kgdemo.kg.path import Path
-from kgdemo.linking.words import common_words
 from kgdemo.query.answer_type import kind_of, same_stem
 from kgdemo.query.measures import BEGINNING, converted
 
@@ -36,9 +36,7 @@ _HOSTED_WHEN = re.compile(
 _MAKERS = frozenset("person company band organization team".split())
 _WHEN_DID = re.compile(r"\b(?:when|(?:what|which) (?:year|day|date)) (?:did|was|were)\b", re.IGNORECASE)
 _ANY_DATE = "happened"  # which is asked for where no verb says which date is meant
-_DID = re.compile(r"^(?:when|(?:in )?(?:what|which) year|on (?:what|which) (?:day|date)) did\b", re.IGNORECASE)
 _VICTORY = re.compile(r"\bdid .+ (?:win|lose|beat|defeat)\b", re.IGNORECASE)
-_MEANWHILE = frozenset("come become into out down up off over his her its their start begin begun end".split())
 
 
 class Values(Orders):
@@ -63,7 +61,7 @@ class Values(Orders):
         events = (self._with_value(thing) for thing in self.plan.things[1:])  # the *fall of* a wall before the wall
         entity = next(
             (e for e in events if e and operand_of(self.kg, e, attributes)),
-            self._with_value(self.plan.things[0]) or self._topic_in(self.plan.things[0]),
+            self._with_value(self.plan.things[0]),
         )
         if not entity and not dates and self.query.topics:
             yield no_answer(f"I found nothing in the graph called {self.plan.things[0]}.")
@@ -71,15 +69,10 @@ class Values(Orders):
         if attributes == (_ANY_DATE,) and _VICTORY.search(self.plan.asked):  # it did not begin with that
             yield no_answer(f"The graph holds no date for “{self.plan.things[0]}”.")
             return
-        if entity and attributes == (_ANY_DATE,) and (done := self._something_else(entity)):
-            strange = any(word not in common_words() for word in done.split())  # a name that linking has not taken
-            if strange or not (yield from self._led_to_when()):
-                yield no_answer(f"The graph does not hold when “{done}” was true of {entity}.")
-            return
         operand = operand_of(self.kg, entity, attributes) if entity else None
         days = self.sets.ends(entity, ("celebrated on",)) if entity and dates and operand is None else {}
         if days:
-            yield from self._shown_by_paths("step", {end: (path,) for end, path in days.items()})
+            yield from self._shown(days) or ()
             return
         if operand is not None and dates and operand.unit == "year":
             led = tuple(self._when())  # a path to the year shows more than the year
@@ -127,15 +120,6 @@ class Values(Orders):
                     return operand_of(self.kg, event, (_ANY_DATE,))
         return None
 
-    def _something_else(self, entity: str) -> str:
-        """What a thing did that its one date is not of, *made its maiden flight*; empty for a verb alone, *sank*."""
-        if not _DID.search(self.plan.asked):
-            return ""
-        told = self.kg.words_of(entity, *self.query.topics) | SAYS_LITTLE | FUNCTION_WORDS | _MEANWHILE
-        left = [word for word in fold(self.plan.things[0]).split() if word not in told]
-        is_verb = left and not left[0].endswith("s")  # the euro *notes* are a part of the name
-        return " ".join(left) if len(left) > 1 and is_verb else ""
-
     def quantity_named(self) -> Iterator[Event]:
         """The value of a quantity that is all the question names: the *normal body temperature* of a human being."""
         for topic in self.query.topics:
@@ -165,18 +149,16 @@ class Values(Orders):
         """The years in which a place hosted one of a series; None where that is not asked or not known."""
         found = _HOSTED_WHEN.match(self.plan.asked)
         editions = self._editions_called(found["what"] or found["what2"]) if found else []
-        ends: dict[str, tuple[Path, ...]] = {}
+        ends: dict[str, Path] = {}
         for place in self._link(found["x"] or found["x2"])[:1] if found and editions else ():
-            for edition in editions:
-                for year in self.sets.ends(edition, ("happened in year",)):
-                    for way in ("hosted by", "took place in"):
-                        if self.sets.leads(edition, (way,), place) is not None:
-                            relations = (self.sets.inverse(way), "happened in year")
-                            ends[year] = (Path((place, edition, year), relations),)
+            for edition, way in product(editions, ("hosted by", "took place in")):
+                if self.sets.leads(edition, (way,), place) is not None:
+                    for year in self.sets.ends(edition, ("happened in year",)):
+                        ends[year] = Path((place, edition, year), (self.sets.inverse(way), "happened in year"))
         if found and ends and (which := (found["which"] or found["which2"] or "").lower()):
             year = min(ends) if which == "first" else max(ends)
             ends = {year: ends[year]}
-        return self._shown_by_paths("step", ends) if ends else None
+        return self._shown(ends)
 
     def _led_to_when(self) -> Generator[Event, None, bool]:
         """The method's own answer where it has one: a path to a year shows more than the year; whether it has."""
@@ -206,7 +188,7 @@ class Values(Orders):
             return
         own = self._date_of_another(ran, used) if not ran.refused else None
         if own is not None:
-            yield from self._shown_by_paths("step", {own.end: (own,)})
+            yield from self._shown({own.end: own}) or ()
             return
         if not ran.refused and ran.final is not None and not self._says_when(ran.final.answers):
             yield no_answer(f"The graph does not say when; what it holds is {listed(ran.final.answers, 8)}.")

@@ -30,8 +30,7 @@ from kgdemo.methods.hop_lists import (
     walk_decisions,
 )
 from kgdemo.query.answer_type import fits, kind_of
-from kgdemo.query.plan import Form
-from kgdemo.query.query import Query
+from kgdemo.query.query import Form, Query
 from kgdemo.reasoners import decisions as deciding
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings, option

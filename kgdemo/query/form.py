@@ -11,9 +11,12 @@ Patterns are written with the pieces of ``query.measures``, and match a whole qu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kgdemo.kg.graph import KnowledgeGraph
+from kgdemo.kg.labels import FUNCTION_WORDS
+from kgdemo.query.answer_type import AnswerType, answer_type_of
 from kgdemo.query.claimed import turned_round
 from kgdemo.query.measures import (
     AGE,
@@ -40,10 +43,9 @@ from kgdemo.query.measures import (
     without_world,
 )
 from kgdemo.query.nested import counterpart, in_the_time_of, nested, of_several, two_steps
-from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative
-from kgdemo.query.plan import Form, Plan
+from kgdemo.query.orders import comparison, greatest_number, last_time, ordinal, superlative, value
+from kgdemo.query.query import Form, Plan, Query, types_of
 from kgdemo.query.rewordings import in_other_words
-from kgdemo.query.values import value
 from kgdemo.query.wording import beyond_graphs, plain_question
 
 _WHAT_YEAR = re.compile(
@@ -534,3 +536,36 @@ def _head_noun(question: str) -> str:
     """The kind of thing that a plain question asks for, as it calls it; empty where it does not."""
     found = first_match(_HEAD, question) or _NOUN_ALONE.match(question)
     return found["noun"] if found and len(found["noun"].split()) <= 3 else ""
+
+
+# the whole question ------------------------------------------------------------------------------
+
+_WORD = re.compile(r"\w+")
+_NEIGHBOURS = re.compile(r"\bneighbou?rs?\b", re.IGNORECASE)
+
+
+def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
+    """Work out what a question asks.
+
+    Args:
+        text: the question as it was typed.
+        topics: the entities that it is about; those that the graph does not hold are kept.
+        kg: knows the types that an answer may have and the topics' other names.
+    """
+    plan = plan_of(text)
+    if plan.asked and plan.asked.rstrip("?!. ") != text.strip().rstrip("?!. "):
+        text = plan.asked
+    words, types = _content_words(text, topics, kg), types_of(topics, kg)
+    asked = answer_type_of(text, kg.types)
+    if types and types[0] and not asked.named and _NEIGHBOURS.search(text):  # those of a country are countries
+        asked = AnswerType(frozenset(types[:1]), named=True)
+    return Query(text, tuple(topics), types, plan, asked, words)
+
+
+def _content_words(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
+    """See ``Query``; all words where none is left, and the text itself where it has no words."""
+    info = [kg.info.get(topic) for topic in topics]
+    names = [*topics, *(alias for known in info if known for alias in known.aliases)]
+    left_out = FUNCTION_WORDS | {word for name in names for word in _WORD.findall(name.lower())}
+    words = list(dict.fromkeys(_WORD.findall(text.lower())))
+    return tuple([word for word in words if word not in left_out] or words or [text])

@@ -1,4 +1,4 @@
-"""Questions that compare and order: which of two is higher, which is the longest of a kind, which came third.
+"""Questions for what is stated of things: of one how high it is, which of two is higher, which of a kind came third.
 
 Each reader takes a whole question in plain words, and gives its ``Plan``, or None where it is of another kind.
 """
@@ -11,6 +11,7 @@ from dataclasses import replace
 from kgdemo.query.measures import (
     COURSE,
     DATE,
+    HOW,
     IN_OFFICE,
     LESSER,
     LIFE,
@@ -31,34 +32,160 @@ from kgdemo.query.measures import (
     plural_of,
     without_world,
 )
-from kgdemo.query.plan import Form, Plan
+from kgdemo.query.query import Form, Plan
+
+_HOW_FAR = patterns_of(
+    r"how (?:far|distant) (?:away )?{be} (?:it from )?{x}(?: away)? (?:from|to) (?:the )?{y}(?: on average)?",
+    r"(?:{what} {be} )?(?:the )?(?:average |mean )?distance (?:of|from|between) {x} (?:from|to|and) (?:the )?{y}",
+)
+_MEASURED_FROM = {"sun": "distance from the Sun", "earth": "distance from the Earth", "us": "distance from the Earth"}
+_OF = r"(?:total |average |surface |approximate |maximum |top |exact |current |official |estimated )*"
+_ONCE_ROUND = (
+    r"how (?:long|many (?:days|years|months)) (?:does|do) (?:it take )?{x} (?:need |take )?to (?:go (?:once )?a?round"
+    r"|orbit|circle|revolve around|travel around|complete)\b.*"
+)
+_AT_A_POINT = r"(?:at |to )?(?:what|which) temperature (?:does|do|will) {x} "
+_STATED = [  # what is asked, and the attributes that say it; none where the question names the measure itself
+    (r"how (?:long|many (?:months|days|weeks|years)) (?:is|are) (?:an? |the )?{x} pregnant(?: for)?", ("gestation",)),
+    (
+        r"how (?:long|many (?:months|days|weeks|years)) (?:does|do|must) (?:an? |the )?(?:pregnant |mother |female )?"
+        r"{x} carry (?:its|her|their|a) (?:young|baby|babies|child|calf|calves|cubs?|pups?|foals?|joey)(?: for)?",
+        ("gestation",),
+    ),
+    (r"how fast (?:can|does|do|will) {x} (?:run|swim|fly|go|move|travel|get)(?: at most)?", ("speed",)),
+    (
+        r"how (?:long|many years) (?:does|do|can|will) {x} (?:usually |normally |typically )?live(?: for)?",
+        ("lifespan",),
+    ),
+    (r"how (?:long|many hours) {be} (?:a|one) day on {x}", ("day length", "rotation period")),
+    (
+        r"how (?:much(?: \w+)?|many (?:ml|millilit(?:er|re)s|lit(?:er|re)s)(?: of \w+)?) (?:does|do|can|{be} in) {x}"
+        r"(?: hold)?",
+        ("volume", "capacity"),
+    ),
+    (r"how {how} {be} {x}", ()),
+    (_ONCE_ROUND, ("orbital period",)),
+    (
+        r"how many (?:people|inhabitants|residents|citizens) (?:live|are there|does|do|are living)(?: in)? {x}"
+        r"(?: have)?",
+        ("population",),
+    ),
+    (
+        r"how much (?:money )?did {x} (?:make|earn|gross|take|bring in|take in)(?: at the box office| worldwide)*",
+        ("box office",),
+    ),
+    (r"how long (?:does|do|is) (?:an? |one )?{x} (?:match|game|matches|games)(?: last| take| go on)?", ("duration",)),
+    (r"(?:for )?how many (?:minutes|hours) (?:is|does|did|are) {x}(?: last| run| take| long)*", ("duration",)),
+    (rf"{_AT_A_POINT}(?:melt|freeze)(?: at)?", measured_by("melting point")),
+    (rf"{_AT_A_POINT}boil(?: at)?", measured_by("boiling point")),
+    (
+        rf"(?:roughly |about |approximately )?(?:what|how much) {{be}} the {_OF}{{measure}} (?:of|in) {{x}}"
+        r"(?: in 202\d)?",
+        (),
+    ),
+    (rf"(?:the )?{_OF}{{measure}} (?:of|in) {{x}}(?: in 202\d)?", ()),
+    (r"(?!what|which|who|the )(?P<x>[^,:;]+?)(?:'s)? (?P<measure>population|height|elevation|diameter|depth)", ()),
+]
+_DATES = [  # what is asked of a date, and the attribute that says it
+    (r"(?:when|on (?:what|which) (?:day|date)) {be} {x} born(?: on)?", "born"),
+    (r"(?:what|when) {be} (?:the )?{x}'s? (?:birthday|birth ?date|date of birth)", "born"),
+    (r"what {be} the (?:birthday|birth ?date|date of birth) of {x}", "born"),
+    (r"(?:when|on (?:what|which) (?:day|date)) did {x} (?:die|pass away)(?: on)?", "died"),
+    (r"when {be} {x} (?:killed|assassinated|murdered|executed|shot)", "died"),
+    (r"when did {x} (?:die out|go extinct|become extinct)", "extinct"),
+    (r"when did {x} (?:begin|start|break out|premiere|debut|first air)(?: as .+)?", "began"),
+    (
+        r"when (?:did|was|were) {x} (?:end|finish|stop|retired?|withdrawn|decommissioned|disband(?:ed)?|split up"
+        r"|break up|shut down|close(?:d down)?|dissolved)(?: from service| from use| for good)?",
+        "ended",
+    ),
+    (
+        r"when (?:was|did|were) {x} (?:first )?(?:open|opened|completed|finished|inaugurated|dedicated|unveiled)"
+        r"(?: as .+| to .+)?",
+        "opened",
+    ),
+    (r"when {be} {x} built", "opened"),
+    (r"when {be} {x} (?:painted|composed|written|made|recorded|filmed|drawn|sculpted)", "released"),
+    (
+        r"when did {x} (?:(?:split|separate|secede|break away) from .+|(?:become(?: an)? independent(?: country| state"
+        r"| nation)?|(?:get|gain|win|achieve|declare)(?: its)? independence)(?: from .+)?)",
+        "independence",
+    ),
+    (r"when {be} {x} (?:founded|established|created|set up|started|formed|introduced)(?: in (?:the )?\w+)?", "founded"),
+    (
+        r"when (?:was|did|were) {x} (?:released|come out|first shown|published)"
+        r"(?: (?:in|to) (?:the )?(?:cinemas?|theat(?:er|re)s?|movies|print|shops|public))?",
+        "released",
+    ),
+    (r"when (?:was|were) {x} first (?:played|held|run|staged|awarded|contested|celebrated|organi[sz]ed)", "founded"),
+    (
+        r"when did {x} (?:become|take over as|take office as|start as) (?:the )?(?:[\w-]+ )*?"
+        rf"(?:{OFFICES})(?: of .+)?",
+        IN_OFFICE[0],
+    ),
+    (rf"when did {{x}} (?:stop being|cease to be) (?:the )?(?:[\w-]+ )*?(?:{OFFICES})(?: of .+)?", IN_OFFICE[1]),
+    (r"when did {x} land(?: on .+)?", "landed"),
+    (r"when {be} {x} launched(?: into .+)?", "launched"),
+    (
+        r"when did (?:.+?) (?:publish|release|write|compose|paint|record|film) (?:(?:his|her|their|the) )?{x}",
+        "released",
+    ),
+    (r"when did (?:.+?) (?:invent|discover|patent) (?:(?:his|her|their|the) )?{x}", "discovered"),
+    (r"when did (?:.+?) (?:found|establish|set up) (?:(?:his|her|their|the) )?{x}", "founded"),
+    (r"when {be} {x} (?:invented|discovered|patented)", "discovered"),
+    (r"when did {x} (?:sink|(?P<event>fall)|erupt|explode|crash|burn down|collapse)(?: to (?:the )?\w+)?", "happened"),
+    (r"when (?:is|did|was|were) {x}(?: take place| happen| occur| fought| signed)?", "happened"),
+]
+_STATED_PATTERNS = [(patterns_of(template), attributes) for template, attributes in _STATED]
+_DATE_PATTERNS = [(patterns_of(template), attribute) for template, attribute in _DATES]
+_EVENT_OF = {  # what is told by a verb may be an event with a name of its own: the *fall* of the Berlin Wall
+    "fall": "fall", "sink": "sinking", "erupt": "eruption", "explode": "explosion", "assassinated": "assassination",
+    "executed": "execution", "signed": "signing", "crash": "crash",
+}  # fmt: skip
+
+
+def value(question: str) -> Plan | None:
+    """The plan of a question for a value or a date of one thing; None where it is another one."""
+    if distance := _how_far(question):
+        return distance
+    for patterns, attributes in _STATED_PATTERNS:
+        if found := first_match(patterns, question):
+            said = found.groupdict()
+            named = HOW[said["adjective"].lower()] if "adjective" in said else measured_by(said.get("measure", ""))
+            return Plan(Form.VALUE, things=(found["x"],), attributes=attributes or named)
+    for patterns, attribute in _DATE_PATTERNS:
+        if found := first_match(patterns, question):
+            told = found.groupdict().get("event") or question.rsplit(" ", 1)[-1]
+            event = _EVENT_OF.get(told.lower(), "")
+            things = (found["x"], f"{event} of {found['x']}") if event else (found["x"],)
+            return Plan(Form.VALUE, things=things, attributes=(attribute,))
+    return None
+
+
+def _how_far(question: str) -> Plan | None:
+    """The plan of a question for the distance of something from the Sun or from the Earth, however it is said."""
+    found = first_match(_HOW_FAR, question)
+    for thing, other in ((found["x"], found["y"]), (found["y"], found["x"])) if found else ():
+        if attribute := _MEASURED_FROM.get(re.sub(r"^the ", "", other.lower())):
+            return Plan(Form.VALUE, things=(thing,), attributes=(attribute,))
+    return None
+
 
 _WHICH_IS = r"{what}(?: \w+){0,2}? (?:is|are|was|were|has|lies|came|comes|lived|died|born)? *(?:the )?{erest}\b"
-_ORBITS_LONGER = patterns_of(
-    r"(?:(?:between|of|out of) )?(?:the )?(?P<x>.+?) (?:and|or) (?:the )?(?P<y>.+?) *[,:–-] *{what}(?: \w+)? "
-    r"(?:takes|needs) (?P<degree>longer|less|more)(?: time)? to (?:orbit|go a?round|circle).*",
-    r"{what}(?: \w+)? (?:takes|needs) (?P<degree>longer|less|more)(?: time)? to (?:orbit|go a?round|circle)[^,:]*"
-    r"[,:] {pair}",
-)
 _LONGER_YEAR = patterns_of(
     r"{what}(?: \w+)? has (?:the |a )?(?P<degree>longer|longest|shorter|shortest) (?P<round>years?|days?)[,:]? +{pair}",
 )
 _ROUNDS = {"year": "orbital period", "day": "day length"}
+_TO_ORBIT = re.compile(r"\btakes? \w+(?: time)? to (?:orbit|circle|go a?round)\b", re.IGNORECASE)
 _LIVES_LONGER = patterns_of(
     r"{what}(?: \w+){0,2}? (?:lives?|gets|grows) (?:the )?(?P<degree>longer|longest|older|oldest)[,:]? {pair}",
-    r"(?:do|does) {x} (?:live|get) (?P<degree>longer|older) than (?P<y>.+?)(?: do| does)?",
 )
 _COMPARISONS = patterns_of(
-    r"compare (?:the )?(?P<x>.+?) (?:and|with|to) (?:the )?(?P<y>.+?) and (?:tell|show|give) me (?:which(?: one)? is )?"
-    r"(?:the )?{erest}(?: one)?",
     rf"{_WHICH_IS}[^,:]*?[,:] *{{pair}}",
     r"{what}(?: \w+){0,2}? (?:runs?|swims?|flies|moves?|goes|grows|lives?|lies) (?:the )?{erest}[,:]? *(?:an? )?"
     r"(?P<x>.+?) *,? +(?:or|and) +(?:an? )?(?P<y>.+)",
     r"{what}(?: \w+){0,2}? {be} (?:the )?{erest}(?: (?:of|between|out of))? (?!\w+ (?:in|of|on) the ){pair}",
-    r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ "
-    r"*{what}(?: \w+)? {be} (?:the )?{erest}(?: (?:in|by) \w+)?",
     r"{be} (?P<x>.+?) or (?P<y>.+?) (?:the )?{erest}(?: \w+| (?:to|from) the \w+)?(?: by \w+)?",
-    r"(?:the )?(?P<x>[^,:]+), (?:the )?(?P<y>[^,:]+?) *[,:]+ *{what}(?: \w+){0,2}? {be} (?:the )?{erest}",
     r"{be} (?:the )?(?P<x>.+?) {erest},? or (?:is |was )?(?:the )?(?P<y>(?!\w+ than\b).+)",
     r"(?:the )?{erest}(?: \w+)? *[,:?–-] *{pair}",
 )
@@ -68,27 +195,14 @@ _IS_MORE = patterns_of(
     r"{be} {x} {er} than (?P<y>.+)",
 )
 _HAS_MORE = patterns_of(
-    r"{what}(?: (?:\w+ )?\w+)? (?:(?:can |could )?(?:has|have|had|covers?|reach|reaches)) (?:the |a"
-    r" )?{degree} {people}[,:]?"
-    r" +{pair}",
-    r"(?:the )?{degree} {people} *[,:?–-] *{pair}",
-    r"(?:do |where do )?(?P<degree>more|fewer) (?P<measure>people|inhabitants) live in (?:the )?(?P<x>.+?) or "
-    r"(?:in )?(?:the )?(?P<y>.+)",
-    r"(?:the )?(?P<x>.+?) (?:or|vs\.?|versus) (?:the )?(?P<y>.+?) *[,:?–-]+ *(?:{what}(?: \w+)? (?:has|have|had) )?"
-    r"(?:the )?{degree} {people}",
-    r"(?:does|do|did) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) have (?:a |the )?{degree} {people}",
-    r"(?:does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
+    r"{what}(?: (?:\w+ )?\w+)? (?:(?:can |could )?(?:has|have|had|covers?|reach|reaches)) (?:the |a )?{degree} {people}"
+    r"[,:]? +{pair}",
+    r"(?P<whether>does|do|did|has|have) {x} (?:have )?(?:a )?{degree} {people} than {y}(?: has| does| have)?",
 )
 _OFFICE_FIRST = patterns_of(  # who was president first
     rf"{{what}}(?: \w+)? (?:was|were|became|held office as) "
     rf"(?:(?:the )?(?:[\w.]+ ){{0,2}}?(?:{OFFICES})(?: of .+?)?|in office) "
     r"(?P<when>first|earlier|before|later|last)[,:]? +{pair}",
-)
-_PAIR_FIRST = patterns_of(  # of the two, which was finished first
-    r"(?:between |out of |from |of )?(?:the )?(?P<x>.+?) (?:or|vs\.?|versus|and) (?:the )?(?P<y>.+?) *[,:?–-]+ *"
-    r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|are|came|did|died|lived|happened|began|started)"
-    r" *(?:out|built|finished|completed|opened|published|released|founded|invented|born|died?|come)? *(?:out )?"
-    r"(?:first|earlier|later|last))",
 )
 _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+){0,2}? (?:was|were|is|came|died|lived|happened|began|started|ended|finished)"
@@ -98,26 +212,16 @@ _WHEN_FIRST = patterns_of(
     r"(?P<head>{what}(?: \w+)? did .+? (?:publish|write|release|paint|compose|record|make|found|build|direct|invent)"
     r" (?:first|earlier|later|last))[,:]? +(?:the )?(?P<x>.+?) *,? +or +(?P<y>.+)",
 )
+_THEN = r"(?:before|earlier than|(?P<after>after|later than))"
 _BEFORE = patterns_of(
     r"(?:was|were|did|is) {x} (?P<verb>founded|established|born|live|die|built|opened|released|published|written"
-    r"|invented|discovered|happen|begin|start|come out|open|painted|composed|finished|completed|launched|signed)"
-    r" (?:before|earlier than|(?P<after>after|later than)) {y}(?: was| were| did)?",
+    r"|invented|discovered|happen|begin|start|come out|open|painted|composed|finished|completed|launched|signed) "
+    rf"{_THEN} (?!.+ (?:born|died|founded|built|began|started|ended|broke out|published|released)$){{y}}"
+    r"(?: was| were| did)?",
 )
-_ONE_EVENT = (
-    "(?:born|die|founded|established|built|finished|completed|dedicated|unveiled|inaugurated|opened|released|published"
-    "|written|invented|discovered|painted|composed|launched|signed|begin|start|end)"
+_ANY_EVENTS = patterns_of(  # *did the First World War break out before the Titanic sank*: each with a date of its own
+    rf"(?:was|were|did) {{x}} {_THEN} (?P<y>(?:the )?(?-i:[A-Z]).*? (?-i:[a-z]{{3,}})(?: [a-z]+)?)",
 )
-_OTHER_EVENT = rf"(?P<other>{_ONE_EVENT}|died|began|started|ended|broke out|took place|happened)"
-_TWO_EVENTS = patterns_of(  # *did Mozart die before Beethoven was born*: each with a date of its own
-    rf"(?:was|were|did) {{x}} (?P<verb>{_ONE_EVENT}) (?:before|(?P<after>after)) {{y}} "
-    rf"(?:(?:was|were|did) )?{_OTHER_EVENT}",
-    r"(?:was|were) {x} (?:already |yet )?(?P<verb>born|founded|built|opened)(?: already| yet)? when {y} "
-    rf"(?:(?:was|were) )?{_OTHER_EVENT}",
-)
-_ANY_EVENTS = patterns_of(  # *did the First World War break out before the Titanic sank*
-    r"(?:was|were|did) {x} (?:before|(?P<after>after)) (?P<y>(?:the )?(?-i:[A-Z]).*? (?-i:[a-z]{3,})(?: [a-z]+)?)",
-)
-_WEIGHS_MORE = patterns_of(r"{what}(?: \w+)? weighs (?:the )?(?P<degree>more|less|most|least)[,:]? +{pair}")
 _VERB_OF_DATE = (
     r"(?P<verb>founded|established|born|die|died|built|opened|released|published|written|invented|discovered|happen"
     r"|begin|start|end|finish|come out|made|painted|composed|recorded)"
@@ -125,22 +229,15 @@ _VERB_OF_DATE = (
 _EITHER_FIRST = patterns_of(
     rf"(?:was|were|did|is) {{x}} or {{y}} {_VERB_OF_DATE}(?: out)? (?:the )?(?P<when>first|earlier|later|last)",
 )
-_EITHER_ORDER = patterns_of(  # one of two words is the answer: *before or after*
-    rf"(?:was|were|did|is) {{x}} {_VERB_OF_DATE} (?P<one>before|after|earlier|later) or"
-    r" (?P<other>before|after|earlier|later)(?: than)? {y}(?: was| were| did)?",
-)
-_EITHER_DEGREE = patterns_of(
-    r"{be} {x} {er} or (?P<other>\w+) than (?P<y>.+)",
+_EITHER_WORD = re.compile(  # one of two words is the answer: *before or after*, *longer or shorter*
+    r"^(?P<asked>(?:[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Dd]id) .+?) (?P<one>[a-z]+) or (?P<other>[a-z]+)(?P<y> .+)$"
 )
 _LASTS = r"(?P<lasts>lived?|lasted|last|reigned|reign|ruled|rule|served|serve|died|die)"
 _LIVED_LONGER = patterns_of(
     rf"(?:{{what}}(?: \w+){{0,2}}?|who) (?:was |were )?{_LASTS} (?:the |for )?(?P<degree>longer|shorter|longest|younger"
     r"|older)[,:]? +{pair}",
-    r"(?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) *[,:–-] *{what} (?P<lasts>was in office|was president|was king"
-    r"|was queen|was prime minister|reigned|ruled|lived|lasted) (?:for )?(?:the )?(?P<degree>longer|shorter|longest)",
     rf"{{what}} (?P<lasts>was|were) (?:the )?(?:[\w.]+ ){{0,2}}?(?:{OFFICES})(?: of .+?)? (?:for )?(?:the )?"
     r"(?P<degree>longer|shorter|longest)[,:]? +{pair}",
-    rf"(?:did|does) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) {_LASTS} (?:the |for )?(?P<degree>longer|shorter)",
     rf"(?:did|has|have) {{x}} {_LASTS} (?:a |for )?(?P<degree>longer|shorter|younger|older)(?: time| life)? than "
     r"(?P<y>.+?)(?: did)?",
 )
@@ -156,9 +253,6 @@ def _span_of(word: str) -> tuple[str, ...]:
 
 
 _DONE_MORE = patterns_of(
-    r"(?:the )?(?P<x>.+?) (?:or|vs\.?|versus) (?:the )?(?P<y>.+?),? *[:?–-]* *{what}(?: \w+)? (?:has |have |had )?"
-    r"(?P<verb>won|hosted|written|wrote|directed|made|painted|composed) (?:the )?(?P<degree>more|fewer|most) "
-    r"(?P<noun>[\w '-]+?s)",
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
     r"(?P<degree>more|fewer) (?P<noun>[\w '-]+?s)[,:] +{pair}",
     r"{what}(?: \w+)? (?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|painted|composed|written) "
@@ -169,9 +263,6 @@ _DONE_MORE = patterns_of(
     r"(?:the )?(?P<degree>more|fewer|most)(?P<verb>) (?P<noun>[\w '-]+?s) *[,:–-] *{pair}",
     r"{be} there (?P<degree>more|fewer)(?P<verb>) (?P<noun>[\w '-]+?s) (?:of|in) (?:the )?(?P<x>.+?) or "
     r"(?:of |in )?(?:the )?(?P<y>.+)",
-    r"(?:between|of|out of) (?:the )?(?P<x>.+?) (?:and|or) (?:the )?(?P<y>.+?),? {what}(?: \w+)? "
-    r"(?:has |have |had )?(?P<verb>won|hosted|written|wrote|directed|made|has|have) (?:the )?"
-    r"(?P<degree>more|fewer|most) (?P<noun>[\w '-]+?s)",
     r"(?:did|does|do|has|have) (?:the )?(?P<x>.+?) or (?:the )?(?P<y>.+?) (?P<verb>win|won|host|hosted|write|written"
     r"|direct|directed|make|made|paint|painted|compose|composed|have|score|scored) (?:the )?"
     r"(?P<degree>more|fewer|most) (?P<noun>[\w '-]+?s)",
@@ -190,120 +281,79 @@ _DATE_OF_VERB = {
 
 
 _LIES_FURTHER = patterns_of(
-    r"(?:do|does|is|are|lies) {x} or {y} (?:lie |lies |located )?(?:further|farther|more to the|closer to the) "
-    r"(?P<way>north|south|east|west)(?:ern)?",
     r"{what}(?: \w+)? (?:is|lies|are|lie) (?:further|farther) (?P<way>north|south|east|west)[,:]? {pair}",
 )
 
 
 def comparison(question: str) -> Plan | None:
-    found = first_match(_LIES_FURTHER, question)
-    if found:
-        attribute = "latitude" if found["way"].lower() in ("north", "south") else "longitude"
-        greatest = found["way"].lower() in ("north", "east")
-        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
-    found = first_match(_ORBITS_LONGER, question)
-    if found:
-        things, longer = (found["x"], found["y"]), found["degree"].lower() != "less"
-        return Plan(Form.COMPARISON, things=things, attributes=("orbital period",), greatest=longer)
-    found = first_match(_LONGER_YEAR, question)
-    if found:
-        things, longer = (found["x"], found["y"]), found["degree"].lower().startswith("long")
-        attribute = _ROUNDS[found["round"].lower().rstrip("s")]
-        return Plan(Form.COMPARISON, things=things, attributes=(attribute,), greatest=longer)
-    found = first_match(_LIVES_LONGER, question)
-    if found:
-        form = Form.YES_NO if re.match(r"(?:do|does)\b", question, re.IGNORECASE) else Form.COMPARISON
-        return Plan(form, things=(found["x"], found["y"]), attributes=("lifespan",))
-    found = first_match(_LIVED_LONGER, question)
-    if found:
+    """Which of two has more of something, or came first; whether one has more, or came before the other."""
+    if found := _EITHER_WORD.match(question):
+        plan = comparison(f"{found['asked']} {found['one']}{found['y']}")
+        if plan is not None and plan.form is Form.YES_NO and not plan.words:
+            return replace(plan, form=Form.COMPARISON, words=(found["one"], found["other"]))
+    if found := first_match(_LIES_FURTHER, question):
+        way = found["way"].lower()
+        attribute = "latitude" if way in ("north", "south") else "longitude"
+        return _of_two(found, (attribute,), way in ("north", "east"))
+    if found := first_match(_LONGER_YEAR, question):
+        longer = found["degree"].lower().startswith("long")
+        return _of_two(found, (_ROUNDS[found["round"].lower().rstrip("s")],), longer)
+    if found := first_match(_LIVES_LONGER, question):
+        return _of_two(found, ("lifespan",))
+    if found := first_match(_LIVED_LONGER, question):
         greatest = found["degree"].lower() not in ("shorter", "younger")
-        asks_whether = re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) and " or " not in question
-        form = Form.YES_NO if asks_whether else Form.COMPARISON
-        return Plan(form, things=(found["x"], found["y"]), span=_span_of(found["lasts"]), greatest=greatest)
-    found = first_match(_HAS_MORE, question)
-    if found:
-        either = re.search(r"\bor\b", question, re.IGNORECASE)  # which of two, however it is asked
-        asks_whether = re.match(r"(?:do|does|did|has|have)\b", question, re.IGNORECASE) and not either
-        form = Form.YES_NO if asks_whether else Form.COMPARISON
+        asks_whether = re.match(r"(?:did|has|have)\b", question, re.IGNORECASE) is not None
+        plan = _of_two(found, (), greatest, asks_whether)
+        return replace(plan, span=_span_of(found["lasts"]))
+    if found := first_match(_HAS_MORE, question):
         greatest = found["degree"].lower() not in LESSER
-        things = (found["x"], found["y"])
-        return Plan(form, things=things, attributes=measured_by(found["measure"]), greatest=greatest)
-    found = first_match(_WEIGHS_MORE, question)
-    if found:
-        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
-        return Plan(Form.COMPARISON, things=things, attributes=("weight", "mass"), greatest=greatest)
-    found = first_match(_DONE_MORE, question)
-    if found:
+        return _of_two(found, measured_by(found["measure"]), greatest, "whether" in found.groupdict())
+    if found := first_match(_DONE_MORE, question):
         verb = found["verb"].lower() or "have"
         noun = plural_of(found["noun"].split("/")[-1].strip())
         often = re.search(r"\b(?:times|often)\b", question, re.IGNORECASE)
         noun = f"{noun.removesuffix('s')} titles" if often and verb == "won" else noun
-        base = f"which {noun} did {{}} {_PRESENT.get(verb, verb)}"
-        things, greatest = (found["x"], found["y"]), found["degree"].lower() not in LESSER
-        return Plan(Form.COMPARISON, base, noun, things, (NUMBER,), greatest)
-    found = first_match(_EITHER_DEGREE, question)
-    if found:
-        attributes, greatest = degree_of(found)
-        things, words = (found["x"], found["y"]), (found["adjective"] or found["stem"], found["other"])
-        return Plan(Form.COMPARISON, things=things, attributes=attributes, greatest=greatest, words=words)
-    for patterns, form in ((_COMPARISONS, Form.COMPARISON), (_IS_MORE, Form.YES_NO)):
-        found = first_match(patterns, question)
-        if found:
+        plan = _of_two(found, (NUMBER,), found["degree"].lower() not in LESSER)
+        return replace(plan, base=f"which {noun} did {{}} {_PRESENT.get(verb, verb)}", noun=noun)
+    for patterns, asks_whether in ((_COMPARISONS, False), (_IS_MORE, True)):
+        if found := first_match(patterns, question):
             attributes, greatest = degree_of(found)
             if attributes == ("distance from the Sun",) and not re.search(r"\bsun\b", question, re.IGNORECASE):
                 attributes = ("distance",)
+            if _TO_ORBIT.search(question):
+                attributes = ("orbital period",)
             measure = found.groupdict().get("measure")
-            attributes = measured_by(measure) if measure else attributes
-            return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
+            return _of_two(found, measured_by(measure) if measure else attributes, greatest, asks_whether)
     return _comparison_of_dates(question)
+
+
+def _of_two(
+    found: re.Match[str], attributes: tuple[str, ...], greatest: bool = True, asks_whether: bool = False
+) -> Plan:
+    """The plan of a question that compares two things, or asks whether one has more than the other."""
+    form = Form.YES_NO if asks_whether else Form.COMPARISON
+    return Plan(form, things=(found["x"], found["y"]), attributes=attributes, greatest=greatest)
 
 
 def _comparison_of_dates(question: str) -> Plan | None:
     """Which of two things came first, or whether one came before the other."""
-    found = first_match(_EITHER_FIRST, question)
-    if found:
+    if found := first_match(_EITHER_FIRST, question):
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
-        greatest = found["when"].lower() in ("later", "last")
-        return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
-    found = first_match(_EITHER_ORDER, question)
-    if found:
+        return _of_two(found, (attribute,), found["when"].lower() in ("later", "last"))
+    if found := first_match(_BEFORE, question):
         attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
-        things, words = (found["x"], found["y"]), (found["one"].lower(), found["other"].lower())
-        return Plan(
-            Form.COMPARISON,
-            things=things,
-            attributes=(attribute,),
-            greatest=words[0] in ("after", "later"),
-            words=words,
-        )
-    found = first_match(_TWO_EVENTS, question)
-    if found:
-        things = (f"{found['x']} {found['verb']}", f"{found['y']} {found['other']}")
-        return Plan(Form.YES_NO, things=things, words=("after" if found.groupdict().get("after") else "before",))
-    found = first_match(_BEFORE, question)
-    if found:
-        attribute = _DATE_OF_VERB.get(found["verb"].lower(), DATE)
-        things = (found["x"], found["y"])
-        return Plan(Form.YES_NO, things=things, attributes=(attribute,), greatest=bool(found["after"]))
-    found = first_match(_ANY_EVENTS, question)
-    if found:
+        return _of_two(found, (attribute,), bool(found["after"]), asks_whether=True)
+    if found := first_match(_ANY_EVENTS, question):
         word = "after" if found["after"] else "before"
         return Plan(Form.YES_NO, things=(found["x"], found["y"]), words=(word,))
-    found = first_match(_OFFICE_FIRST, question)
-    if found:
-        things, greatest = (found["x"], found["y"]), found["when"].lower() in ("later", "last")
-        return Plan(Form.COMPARISON, things=things, attributes=IN_OFFICE[:1], greatest=greatest)
-    found = first_match(_WHEN_FIRST, question) or first_match(_PAIR_FIRST, question)
-    if not found:
-        return None
-    head = found["head"].lower()
-    if not re.search(r"\b(?:first|earlier|later|last)\b", head):
+    if found := first_match(_OFFICE_FIRST, question):
+        return _of_two(found, IN_OFFICE[:1], found["when"].lower() in ("later", "last"))
+    found = first_match(_WHEN_FIRST, question)
+    head = found["head"].lower() if found else ""
+    if not found or not re.search(r"\b(?:first|earlier|later|last)\b", head):
         return None
     verb = next((verb for verb in _DATE_OF_VERB if re.search(rf"\b{verb}\b", head)), "")
-    attribute = _DATE_OF_VERB.get(verb, DATE)
-    greatest = bool(re.search(r"\b(?:later|last)\b", head))
-    return Plan(Form.COMPARISON, things=(found["x"], found["y"]), attributes=(attribute,), greatest=greatest)
+    return _of_two(found, (_DATE_OF_VERB.get(verb, DATE),), bool(re.search(r"\b(?:later|last)\b", head)))
 
 
 _GREATEST_NUMBER = patterns_of(
@@ -325,8 +375,6 @@ _EVER = r"(?:ever|in history|of all time|so far|worldwide|in the (?:whole )?worl
 # *which planet has the most moons*: their number may be stated
 _MOST_OF = patterns_of(
     r"{what} (?P<noun>\w+(?: \w+)?) (?:has|have|had) (?:won )?(?:the )?(?P<degree>most|fewest) "
-    rf"(?P<things>(?:\w+ ){{0,3}}\w+s)(?: {_EVER})*",
-    r"(?:{what} {be} )?the (?P<noun>\w+(?: \w+)?) with the (?P<degree>most|fewest) "
     rf"(?P<things>(?:\w+ ){{0,3}}\w+s)(?: {_EVER})*",
 )
 
@@ -387,8 +435,6 @@ _MOST_SUCH = patterns_of(
     r"{what} {noun}(?P<rest> (?:in|of|from) .+?)? {be} the (?P<degree>most|least) (?P<such>\w+)(?: .*)?"
 )
 _GROSSED = patterns_of(  # *which of his films made the most money*, *the highest-grossing film of 1994*
-    r"{what} (?:of )?(?P<whose>.+'s?) {noun} (?:has |have )?(?:made|grossed|earned|took)"
-    r"(?: in)? the (?P<degree>most|least)(?: money)?(?: (?:at the box office|worldwide|ever))*",
     r"{what} (?:of )?{noun}(?P<rest> (?:by|of|in|from|directed|made|with) .+?)? (?:has |have )?(?:made|grossed|earned)"
     r"(?: in)? the (?P<degree>most|least)(?: money)?(?: (?:at the box office|worldwide|ever))*",
     r"(?:{what} {be} )?(?:the )?(?P<whose>(?!what|which|who|the\b)[\w. -]+'s?)? ?"

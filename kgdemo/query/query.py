@@ -1,26 +1,104 @@
-"""One ``Query`` for a question: what its words say, worked out right after entity linking and passed on to every room.
+"""What is asked: a ``Query`` for a question, with the ``Plan`` of what is to be done to answer it.
 
-Entity linking and the language models still read the text itself. Everything else that depends on the question (which
-path ranks first, whether the answer has the right type, whether something is to be counted) is read off the ``Query``.
+A query is worked out right after entity linking (``form.understand``) and passed on to every room. Entity linking and
+the language models still read the text itself. Everything else that depends on the question (which path ranks first,
+whether the answer has the right type, whether something is to be counted) is read off the ``Query``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.labels import FUNCTION_WORDS, spoken
-from kgdemo.query.answer_type import AnswerType, answer_type_of
-from kgdemo.query.form import plan_of
+from kgdemo.query.answer_type import AnswerType
 from kgdemo.query.measures import COMPARING
-from kgdemo.query.plan import Plan
 
-_WORD = re.compile(r"\w+")
-_NEIGHBOURS = re.compile(r"\bneighbou?rs?\b", re.IGNORECASE)
 _DATA = Path(__file__).parent / "data"
+
+
+class Form(Enum):
+    """What the answer is made of, or why there is none."""
+
+    ENTITY = "entity"  # entities, or a value that a path ends in
+    ALL = "all of a kind"
+    COUNT = "count"
+    YES_NO = "yes or no"
+    COMPARISON = "comparison"  # of named things
+    SUPERLATIVE = "superlative"  # of all things of a kind
+    ORDINAL = "ordinal"
+    VALUE = "value"
+    SPAN = "span"  # an age, or how long something lasted
+    UNANSWERABLE = "unanswerable"
+
+
+# forms that may speak of nothing that linking finds in the whole question: ``the largest ocean``, ``K2 or Mont Blanc``
+WITHOUT_TOPIC = frozenset(
+    (Form.ALL, Form.COUNT, Form.COMPARISON, Form.SUPERLATIVE, Form.VALUE, Form.SPAN, Form.UNANSWERABLE, Form.YES_NO)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question taken apart.
+
+    Attributes:
+        form: what the answer is made of.
+        base: the question whose answers are operated on; empty where there is none.
+        noun: what kind of things are asked for, as the question calls them: ``rivers``.
+        things: what is compared, as the question names it.
+        attributes: of which the values are looked at, the first that is known.
+        greatest: whether the greatest value is asked for, or the least.
+        place: in an order, from 1; from -1 backwards.
+        number: how many of an order are asked for, where that is more than one.
+        span: two dates, the time between which is compared.
+        during: what happened at the time that is asked about, as the question calls it: *World War II*.
+        moment: whether that is its ``start``, its ``end``, ``most`` of it, a date of its own, ``born``, or empty for
+            any part of it.
+        hops: how many relations the question names at least, where that is more than two.
+        bound: years that the answers must lie within, such as ``< 1980``.
+        unit: of the number that bounds a value, or in which one is asked for, as the question says it: *feet*.
+        without: what the answers must have nothing to do with, as the question calls it.
+        inner: the question that has to be answered first: *what is the largest country in Africa*.
+        outer: the question that is asked of its answer, which stands in place of ``{}``: *the capital of {}*.
+        reason: why no graph answers this.
+        words: the two words of which one is the answer: it came *before* or *after*; of two events, which are
+            the ``things`` then, how they are said to lie: ``before``, ``after``, ``between``, or ``age`` at the second.
+        initial: the letter, or the word, that the names of the answers begin with.
+        century: whether the time is asked for as a century.
+        turned: the question whose answer a yes/no question claims (``query.claimed``).
+        claimed: what it claims that to be: a name, ``= 1912``, ``> 8000 metres``, ``*`` for anything, or ``* pope`` for
+            any of a kind.
+        asked: the question in plain words: without politeness, and with the question word in front.
+    """
+
+    form: Form = Form.ENTITY
+    base: str = ""
+    noun: str = ""
+    things: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    greatest: bool = True
+    place: int = 0
+    number: int = 0
+    span: tuple[str, ...] = ()
+    during: str = ""
+    moment: str = ""
+    hops: int = 0
+    bound: str = ""
+    unit: str = ""
+    without: str = ""
+    inner: str = ""
+    outer: str = ""
+    reason: str = ""
+    words: tuple[str, ...] = ()
+    initial: str = ""
+    century: bool = False
+    turned: str = ""
+    claimed: str = ""
+    asked: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +122,6 @@ class Query:
     content_words: tuple[str, ...]
 
 
-def understand(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> Query:
-    """Work out what a question asks.
-
-    Args:
-        text: the question as it was typed.
-        topics: the entities that it is about; those that the graph does not hold are kept.
-        kg: knows the types that an answer may have and the topics' other names.
-    """
-    plan = plan_of(text)
-    if plan.asked and plan.asked.rstrip("?!. ") != text.strip().rstrip("?!. "):
-        text = plan.asked
-    words, types = _content_words(text, topics, kg), types_of(topics, kg)
-    asked = answer_type_of(text, kg.types)
-    if types and types[0] and not asked.named and _NEIGHBOURS.search(text):  # those of a country are countries
-        asked = AnswerType(frozenset(types[:1]), named=True)
-    return Query(text, tuple(topics), types, plan, asked, words)
-
-
 def types_of(entities: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
     """The type of each entity; empty where none is known."""
     return tuple(kg.info[entity].type if entity in kg.info else "" for entity in entities)
@@ -74,12 +134,3 @@ def vocabulary_of(kg: KnowledgeGraph) -> frozenset[str]:
     relations = (word for label in kg.step_labels for word in spoken(label).lower().split())
     types = (word for name in kg.types for word in name.lower().split())
     return frozenset((*common, *COMPARING, *FUNCTION_WORDS, *relations, *types))
-
-
-def _content_words(text: str, topics: Sequence[str], kg: KnowledgeGraph) -> tuple[str, ...]:
-    """See ``Query``; all words where none is left, and the text itself where it has no words."""
-    info = [kg.info.get(topic) for topic in topics]
-    names = [*topics, *(alias for known in info if known for alias in known.aliases)]
-    left_out = FUNCTION_WORDS | {word for name in names for word in _WORD.findall(name.lower())}
-    words = list(dict.fromkeys(_WORD.findall(text.lower())))
-    return tuple([word for word in words if word not in left_out] or words or [text])

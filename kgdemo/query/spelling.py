@@ -92,11 +92,9 @@ def in_full(text: str, is_name: Callable[[str], bool]) -> str:
         return f"{one} and {other}" if is_name(one) and is_name(other) else found[0]
 
     text = _IN_BOTH.sub(in_both, _FAMILY_FIRST.sub(with_family, text))
-    text = _MOUNT.sub(lambda found: f"Mount {found[1]}" if is_name(f"Mount {found[1]}") else found[0], text)
     return _WHICH_OF_NOUN.sub(with_noun, _SHARED_NAME.sub(written, text))
 
 
-_MOUNT = re.compile(r"\bmt\.? ([A-Za-z]+)", re.IGNORECASE)
 _WHICH_OF_NOUN = re.compile(  # *which elephant is bigger, the African or the Asian*
     r"\bwhich (?P<noun>[a-z]+)(?P<rest>(?:['’]s| is| was| has| lives| runs| weighs)[^,:]*[,:]?)"
     r" (?:the )?(?P<one>\w+) or (?:the )?(?P<other>\w+)\b",

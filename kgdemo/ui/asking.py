@@ -5,7 +5,7 @@ values and those of the API, and ``filled`` reads the address of a share link. W
 ``kgdemo.settings`` declares; only the names of graphs and methods come from their registries.
 
 ``Server`` holds all that a served page works with, and ``ask`` runs its pipeline on the fields. A question may go on
-from the one before, see ``query.follow_up``: *and where did she die?* is about what was asked or answered last, if it
+from the one before, see ``_completed``: *and where did she die?* is about what was asked or answered last, if it
 names nothing itself; *what about Germany?* asks the last question of another thing, if the graph has it. What was read
 so is said, and is the run's question.
 """
@@ -30,7 +30,7 @@ from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import options_in_words
 from kgdemo.models.causal import EMBEDDED
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.follow_up import asked_of, meant_by, named_instead, pronoun_of
+from kgdemo.query.answer_type import kind_of
 from kgdemo.settings import Option, Profile, Settings, Shown, chosen, options_of, shown
 from kgdemo.ui.guard import Visits
 from kgdemo.ui.metrics import METRICS, Loading
@@ -319,6 +319,19 @@ def _with_notice(events: Generator[Event, None, None], text: str) -> Iterator[Ev
 # a question that goes on from the one before ----------------------------------------------------------
 
 _MOST = 20  # things of the last run that are looked at
+_OF_PEOPLE = frozenset("he him his she her hers".split())
+_OF_THINGS = frozenset("it its".split())
+_OF_EITHER = frozenset("they them their theirs".split())
+_PERSON = "person"
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NAMES_ANOTHER = re.compile(
+    r"(?:(?:and |but |or |so )?(?:what|how) about|and|but|or|so)[ ,]+"
+    r"(?:(?:of|in|on|for|from|by|with|at|to) )?(?P<name>\S.*?)(?:['’]s?)?[ ?.!]*",
+    re.IGNORECASE,
+)
+# what asks something itself, and so names no other thing alone
+_ASKS = frozenset("who whom whose what which when where why how is are was were do does did has have had can".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +383,62 @@ def _completed(pipeline: Pipeline, question: str, settings: Settings, last: Last
         return (question, [meant], f"“{pronoun}” is taken for {meant}.") if meant else by_itself
     except UserError:  # told by the run itself
         return by_itself
+
+
+def pronoun_of(question: str) -> str:
+    """The first pronoun of a question that may stand for something named before; empty where there is none."""
+    words = _WORD.findall(question.casefold())
+    return next((word for word in words if word in _OF_PEOPLE | _OF_THINGS | _OF_EITHER), "")
+
+
+def meant_by(pronoun: str, about: Sequence[str], kg: KnowledgeGraph) -> str:
+    """The thing that a pronoun stands for.
+
+    Args:
+        pronoun: see ``pronoun_of``.
+        about: what was answered and asked about last, the likeliest first.
+        kg: tells what kind of thing each is; one of no known kind may be either.
+
+    Returns:
+        one of these, or nothing.
+    """
+    for name in about:
+        kind = kind_of(kg, name) if name in kg.entities else None
+        fits = pronoun in _OF_EITHER or not kind or (kind == _PERSON) == (pronoun in _OF_PEOPLE)
+        if kind is not None and fits:
+            return name
+    return ""
+
+
+def named_instead(question: str) -> str:
+    """The other thing that a question names and asks nothing else of: *Germany* of *What about Germany?*
+
+    Returns:
+        what follows *what about*, or *and* with a preposition or without; empty for any other question.
+    """
+    found = _NAMES_ANOTHER.fullmatch(" ".join(question.split()))
+    name = found["name"] if found else ""
+    words = _WORD.findall(name.casefold())
+    asks = not words or words[0] in _ASKS or pronoun_of(name)
+    return "" if asks else name
+
+
+def asked_of(name: str, last: str, topic: str) -> str:
+    """The last question, asked of another thing.
+
+    Args:
+        name: the other thing, as it was typed.
+        last: the question before.
+        topic: how that question named what it was about.
+
+    Returns:
+        it with ``name`` for ``topic`` and the article before it; empty where it does not name its topic, or more than
+        once.
+    """
+    found = list(re.finditer(rf"\b(?:(?:the|an|a)\s+)?{re.escape(topic)}(?!\w)", last, re.IGNORECASE)) if topic else []
+    if len(found) != 1:
+        return ""
+    return last[: found[0].start()] + name + last[found[0].end() :]
 
 
 def changed_question(fields: Fields, changed: Mapping[str, Any]) -> tuple[Fields, list[str], list[int]]:

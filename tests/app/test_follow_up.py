@@ -7,8 +7,7 @@ import json
 import pytest
 
 from kgdemo.events import EntitiesLinked, Event, Notice, RunStarted
-from kgdemo.query.follow_up import meant_by, pronoun_of
-from kgdemo.ui.asking import Fields, LastRun, Server, ask
+from kgdemo.ui.asking import Fields, LastRun, Server, ask, meant_by, pronoun_of
 from tests.helpers.small import SmallPipeline
 
 NOLAN, INCEPTION = "Christopher Nolan", "Inception"

@@ -17,7 +17,8 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS
 from kgdemo.models.chat import Usage
-from kgdemo.query.query import Query, understand
+from kgdemo.query.form import understand
+from kgdemo.query.query import Query
 from kgdemo.reasoners.base import Decision, EmbeddedReasoner, Evidence, Reasoner, Resources
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.settings import Given, Settings, _written

@@ -18,7 +18,7 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.evaluation.metrics import Prediction, summarise
 from kgdemo.lab.training.calibration import ABSTENTION, LabelledFeatures, fit_abstention
 from kgdemo.models.base import PROMPT_END, JointTree, PromptStyle, extend_chain, read_out
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.ranking import abstention
 from kgdemo.ranking.abstention import (
     AbstentionFeatures,

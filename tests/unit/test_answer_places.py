@@ -7,7 +7,7 @@ import pytest
 from kgdemo.answering.answer_sets import conclude
 from kgdemo.events import AnswerFinal, Notice, Operation
 from kgdemo.kg.path import Path
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import Evidence
 from kgdemo.settings import Settings
 from tests.helpers.endpoint import Endpoint, serve

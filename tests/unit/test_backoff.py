@@ -15,7 +15,7 @@ from kgdemo.kg.path import Path
 from kgdemo.lab.training.templates import load_templates
 from kgdemo.models.base import PromptStyle, read_relations, unseen_labels, write_relations
 from kgdemo.models.causal import EMBEDDED_FOLDER
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.ranking import graph_paths
 from kgdemo.ranking.graph_paths import nearest_unseen, nearness
 from kgdemo.ranking.scorer import BACKOFF, FEATURES, PathScorer, coverage, path_words

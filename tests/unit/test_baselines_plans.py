@@ -11,7 +11,7 @@ from kgdemo.events import CandidatesScored, DeductionChecked, PathFound, Thought
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.hop_lists import EmbeddingWalk, HopList, openings
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, Clerk, ask, clerk_world, film_world, of
 

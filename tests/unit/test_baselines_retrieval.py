@@ -6,7 +6,7 @@ from kgdemo.events import CandidatesScored, PathFound
 from kgdemo.kg.path import Path
 from kgdemo.methods import retrieval
 from kgdemo.methods.hop_lists import start
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import Clerk, ask, clerk_world, film_world, of
 

@@ -12,7 +12,7 @@ from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.models.chat import Usage
 from kgdemo.models.endpoint import OpenAIChat
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import Evidence
 from kgdemo.reasoners.chat import ChatReasoner
 from kgdemo.reasoners.final_answer import read_answer

@@ -13,7 +13,7 @@ from kgdemo.events import AnswerFinal, Operand, Operation
 from kgdemo.facts import StatedFacts
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.clauses import Clause, clauses_of, of_place
+from kgdemo.query.nested import Clause, clauses_of, of_place
 from kgdemo.query.talk import without_talk
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier

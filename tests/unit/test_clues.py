@@ -14,7 +14,7 @@ from kgdemo.events import AnswerFinal, Event, Operation
 from kgdemo.lab.training.clues import QUESTIONS, figures, fit
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 
 

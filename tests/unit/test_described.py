@@ -24,7 +24,7 @@ from kgdemo.kg.stores.base import StoreError
 from kgdemo.kg.stores.graph import StoreGraph
 from kgdemo.models.embedding import sentence_embedder
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 from tests.helpers.stores import memory_store
 

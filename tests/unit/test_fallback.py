@@ -10,7 +10,7 @@ import pytest
 from kgdemo.events import AnswerFinal, LMCall, Notice, PathFound, Waiting
 from kgdemo.lab.evaluation.runner import evaluate
 from kgdemo.models.endpoint import OpenAIChat
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import EmbeddedReasoner
 from kgdemo.reasoners.chat import ChatReasoner, FallbackReasoner
 from kgdemo.settings import ChatSettings, Settings

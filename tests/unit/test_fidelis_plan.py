@@ -6,7 +6,7 @@ import pytest
 
 from kgdemo.kg.path import Path
 from kgdemo.methods.fidelis import PLACEHOLDER, FidelisOptions, read_plan, statement_of
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from tests.helpers.fidelis import (
     PLAN,
     QUESTION,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdemo.query.follow_up import asked_of, named_instead, pronoun_of
+from kgdemo.ui.asking import asked_of, named_instead, pronoun_of
 
 CAPITAL = "What is the capital of France?"
 

@@ -11,7 +11,7 @@ from kgdemo.kg.path import Path
 from kgdemo.methods.grounding import GraphCotOptions
 from kgdemo.methods.hop_lists import likeliest_first
 from kgdemo.methods.thought_chains import GroundingOptions
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import Resources
 from tests.helpers.reasoning import (
     ChanceReasoner,

@@ -10,7 +10,7 @@ from kgdemo.events import AnswerFinal, Operand, Operation
 from kgdemo.kg.graph import KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.settings import Settings
 
 _KG = KnowledgeGraph.from_triples(

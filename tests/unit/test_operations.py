@@ -18,7 +18,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.labels import Literal, date_parts, read_literals
 from kgdemo.kg.path import Path
 from kgdemo.models.base import PromptStyle
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
 from tests.helpers.reasoning import SpellingEmbedder
@@ -285,7 +285,6 @@ OPERA = ("Wagner", "composed", "Lohengrin")
         ("was Parsifal or Lohengrin released first", ["Parsifal", "Lohengrin"], OPERA, {"Lohengrin"}),
         ("did Wagner die before Heinemann was born", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
         ("did Heinemann die before Wagner was born", ["Wagner", "Heinemann"], OPERA, {"No"}),
-        ("was Heinemann already born when Wagner died", ["Wagner", "Heinemann"], OPERA, {"No"}),
         ("was Heinemann born after Wagner died", ["Wagner", "Heinemann"], OPERA, {"Yes"}),
         ("how many years after Wagner died was Heinemann born", ["Wagner", "Heinemann"], OPERA, {"16"}),
         ("how long after the Cod War did the Cold War end", ["Cold War", "Cod War"], OPERA, {"30"}),
@@ -345,7 +344,7 @@ def test_it_is_computed_and_verified(question, topics, path, answers):
         ("how old was Wagner when he travelled to Oslo", ["Wagner", "Oslo"], OPERA, "when this was: “he travelled"),
         ("how old was Heinemann when he composed Parsifal", ["Heinemann", "Parsifal"], OPERA, "when this was"),
         ("when did Heuss lose the Cod War", ["Heuss", "Cod War"], OPERA, "no date for"),
-        ("did Wagner die before Heuss was born", ["Wagner", "Heuss"], OPERA, "when this was: “Heuss born”"),
+        ("did Wagner die before Heuss was born", ["Wagner", "Heuss"], OPERA, "when this was: “Heuss was born”"),
         ("who was the fifth king of Germany", ["Germany"], ("Germany", "president", "Heuss"), "not the order"),
     ],
 )
@@ -398,16 +397,6 @@ def test_what_is_called_by_the_adjective_of_a_place_lies_in_it():
 
 def test_a_number_that_is_counted_says_that_the_graph_need_not_hold_all():
     assert "need not be all" in ask("how many operas did Wagner compose", ["Wagner"], OPERA)[0].text
-
-
-def test_a_place_around_is_read_off_where_the_method_finds_none():
-    def refuses(query):
-        yield from (PathFound(True, 1, "", 0.0, Path(("Marburg", "Hesse"), ("located in",))),)
-        yield AnswerFinal("no", (), (), "", refusal="no")
-
-    query = understand("in which country is Marburg", ["Marburg"], WORLD.kg)
-    events = list(answer(query, refuses, WORLD, lambda text: [], False))
-    assert [event.answers for event in events if isinstance(event, AnswerFinal)] == [("Germany",)]
 
 
 def test_a_question_that_lists_is_the_methods_own():

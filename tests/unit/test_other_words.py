@@ -7,7 +7,7 @@ import pytest
 from kgdemo.answering.spans import _century
 from kgdemo.events import Operand, Operation
 from kgdemo.query.form import plan_of
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 from kgdemo.query.rewordings import in_other_words
 from kgdemo.verify_operations import _CHECKS
 

@@ -14,9 +14,9 @@ from kgdemo.answering.parsed import Meaning, Parsed, in_words
 from kgdemo.answering.walks import kin_as_said
 from kgdemo.events import AnswerFinal, Event, Mention, Notice, Operation
 from kgdemo.pipeline import Pipeline
+from kgdemo.query.form import understand
 from kgdemo.query.measures import says_greater
 from kgdemo.query.parser import NAMES, Proposal, parser
-from kgdemo.query.query import understand
 from kgdemo.settings import Settings
 from kgdemo.steps import held_against
 from kgdemo.verify_operations import verify_operation

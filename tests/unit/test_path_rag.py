@@ -13,7 +13,7 @@ from kgdemo.kg.labels import spoken
 from kgdemo.methods.fidelis import Bm25, PathRag, VanillaRetriever
 from kgdemo.methods.hop_lists import start
 from kgdemo.models.embedding import embedding_cache
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import Resources
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import SpellingEmbedder, film_world

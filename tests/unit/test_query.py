@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
-from kgdemo.query.plan import Form
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
+from kgdemo.query.query import Form
 from tests.helpers.reasoning import FILMS
 
 KG = KnowledgeGraph.from_triples(FILMS, info={"Inception": EntityInfo("film", ("Dream Heist",))})

@@ -14,7 +14,7 @@ from kgdemo.errors import UserError
 from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path, PathIds
 from kgdemo.lab.training.calibration import PathGroups, cross_validated, expected_hits, fit_ranking, searched
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.ranking.scorer import FEATURES, UNFITTED, PathScorer, coverage, groups_of, rank
 from kgdemo.settings import Settings
 from tests.helpers.reasoning import FILMS, INFO, INVERSE, SpellingEmbedder, film_world

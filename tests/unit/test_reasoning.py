@@ -29,7 +29,7 @@ from kgdemo.kg.graph import EntityInfo, KnowledgeGraph
 from kgdemo.kg.path import Path
 from kgdemo.methods.registry import METHODS, method_named, register
 from kgdemo.query.answer_type import AnswerType
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.reasoners.base import EmbeddedReasoner, Evidence, Resources
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier

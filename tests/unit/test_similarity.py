@@ -11,7 +11,7 @@ from kgdemo.lab.training.examples import Example
 from kgdemo.lab.training.loop import Share
 from kgdemo.lab.training.run import SimilarityConfig, train_similarity
 from kgdemo.models.base import LearnedSimilarity, PromptStyle, path_sentence, read_similarity, write_similarity
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 from kgdemo.ranking.scorer import FEATURES, PathScorer
 from tests.helpers.reasoning import FILMS, INVERSE, SpellingEmbedder
 

@@ -8,7 +8,7 @@ from kgdemo.events import AnswerFinal, Operation
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.claimed import kin_claimed, number_claimed, turned_round
 from kgdemo.query.form import plan_of
-from kgdemo.query.plan import Form
+from kgdemo.query.query import Form
 from kgdemo.settings import Settings
 
 ASKED = Settings(compare=False, explain=0)  # the answer alone

@@ -49,7 +49,8 @@ from kgdemo.lab.training.examples import HELD_OUT, SEEN, UNCLEAR, relation_group
 from kgdemo.methods.gcr import scorer_for
 from kgdemo.methods.search_branch import constrained_branch, limits_of
 from kgdemo.pipeline import Pipeline
-from kgdemo.query.query import types_of, understand
+from kgdemo.query.form import understand
+from kgdemo.query.query import types_of
 from kgdemo.ranking.abstention import (
     BIAS,
     RELIABILITY_FILE,

@@ -25,7 +25,7 @@ from kgdemo.kg.io.catalogue import open_graph
 from kgdemo.kg.labels import bare, fold
 from kgdemo.lab.training.marks import descriptions
 from kgdemo.models.embedding import sentence_embedder
-from kgdemo.query.query import understand
+from kgdemo.query.form import understand
 
 QUESTIONS = Path(__file__).parent / "clues.jsonl"
 _PENALTY = 0.005  # on squared weights
