@@ -16,7 +16,7 @@ from functools import partial
 
 from kgdemo.answering.computation import computed_answer, listed, no_answer
 from kgdemo.answering.objections import objection
-from kgdemo.answering.operands import Sets
+from kgdemo.answering.operands import Sets, names_of_kind
 from kgdemo.answering.operations import answer, in_other_words
 from kgdemo.constraint.token_graph import TokenGraph
 from kgdemo.errors import UserError
@@ -37,6 +37,8 @@ from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
 from kgdemo.kg.labels import fold
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
+from kgdemo.linking.names import name_index
+from kgdemo.linking.words import nations
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
 from kgdemo.models.base import PathModel
@@ -356,6 +358,7 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph,
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
             event = _of_the_kind_named(query, _but_those_named(text, event, graph.kg), graph.kg)
+            event = _of_the_nation_named(query, event, graph.kg)
             why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph), missing)
         yield no_answer(why) if why else event
 
@@ -384,6 +387,22 @@ def _of_the_kind_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> 
     completed = tuple(one for one in final.completed if one in answers)
     text = ", ".join(told)
     return dataclasses.replace(final, text=text, answers=answers, citations=citations, completed=completed)
+
+
+def _of_the_nation_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
+    """An answer of those who are of the nation that a question names in place of a kind: *which South Africans won*."""
+    nouns = names_of_kind(query.plan.noun) if query.plan.noun else ()
+    place = next((nations()[noun] for noun in nouns if noun in nations()), "")
+    people = [one for one in final.answers if kind_of(kg, one) == "person"]
+    own = {place, *(kg.entities[name.entity] for name in name_index(kg).called(place))} if place else set[str]()
+    kept = [one for one in people if not own.isdisjoint(end for _, end in kg.neighbours(one, directed=True))]
+    if not place or len(people) < len(final.answers) or len(kept) == len(people):
+        return final
+    if not kept:
+        return no_answer(
+            f"Of none of those that I find ({listed(final.answers, 8)}) the graph says that they are of {place}."
+        )
+    return computed_answer(f"{listed(kept)} (of those found who are of {place}).", tuple(kept))
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

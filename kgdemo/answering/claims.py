@@ -105,8 +105,9 @@ class Claims(Properties):
             yield from yes_no
             return
         died = self._died() if _ALIVE.match(self.plan.asked) else None
-        if died is not None:
-            yield from self._no_longer_alive(died)
+        alive = self._still_alive() if _ALIVE.match(self.plan.asked) and died is None else None
+        if died is not None or alive is not None:
+            yield from self._no_longer_alive(died) if died is not None else alive or ()
             return
         of_people = (self._is_kin, self._is_real, self._is_of_nation, self._has_been_one_of_nation, self._was_there)
         of_things = (self._is_able, self._are_there, self._has_a_coast)

@@ -89,7 +89,7 @@ _ASKS_OF_WHOM = re.compile(  # of whatever is described: *the man who wrote it, 
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b[12]\d{3}\b")
-_IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)\b", re.IGNORECASE)
+_IS_IT = re.compile(r"^(?:is|are|was|were|do|does|did|has|have|had|can|could)(?:n['’]?t)?\b", re.IGNORECASE)
 _CHOICE = re.compile(  # between things that are named
     r"\b(?:which|what|who)\b.*\b\w+ or \w+|\bbetween .+ and .+\b(?:which|who)\b|\w+ or \w+.*\b(?:which|who)\b",
     re.IGNORECASE,

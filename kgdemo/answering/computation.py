@@ -36,7 +36,7 @@ from kgdemo.models.embedding import embedding_cache
 from kgdemo.query.answer_type import fits, kind_of
 from kgdemo.query.form import understand
 from kgdemo.query.measures import DATE
-from kgdemo.query.nested import WHOLE
+from kgdemo.query.nested import WHOLE, asks_of_kin
 from kgdemo.query.query import Form, Query
 from kgdemo.query.wording import names_in, plain_question
 from kgdemo.ranking.scorer import path_words
@@ -392,6 +392,8 @@ class Computation:
 
     def _record(self) -> str:
         """The record or first that the whole question names, such as *First woman in space*; else empty."""
+        if asks_of_kin(self.plan.asked):  # *the father of somebody's father* is not his father
+            return ""
         words = {word for word in self.query.content_words if len(word) > 1} - SAYS_LITTLE - FUNCTION_WORDS
         words -= {*names_of_kind(self.plan.noun), *_HELD}  # whoever *holds* it
         for topic in self.query.topics:
@@ -425,6 +427,8 @@ class Computation:
         """The record that the question means in other words (``records``), joined to what else it names; or empty."""
         text = self.query.text
         if _OF_SEVERAL.search(text) or not says_order(text) or _IN_YEARS.search(text):
+            return ""
+        if asks_of_kin(self.plan.asked):
             return ""
         marks = Marks(self.kg, self.resources.embedder)
         whole = (one for one, gap in marks.of_question(plain_question(text), self.query.answer_type) if gap == WHOLE)

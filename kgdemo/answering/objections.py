@@ -67,6 +67,9 @@ def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation
 
 
 _AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est|(?<=the )(?:first|last))\b", re.IGNORECASE)
+_BEST_OF = re.compile(
+    r"\b(?:best|top|highest|biggest)[- ]?(?:selling|known|paid|rated|ranked|grossing)\b", re.IGNORECASE
+)
 _FEW = 3  # answers that may all be the *most famous* ones
 
 
@@ -80,11 +83,13 @@ def order_unread(question: str, ran: MethodRun, operations: Sequence[Operation])
     """
     end, _ = order_of(question)
     said = (one for one in _AN_ORDER.finditer(question) if order_of(one[0])[0] == end)
-    found = next(said, None) if end in ("more", "less", "first", "last") else None
+    found = next(said, None) if end in ("more", "less", "first", "last") else _BEST_OF.search(question)
     if found is None or ran.final is None or len(ran.final.answers) <= _FEW:
         return ""
     ways = (" ".join((*path.entities[:-1], *path.relations)) for path in ran.cited)  # an end may be *Budapest*
     told = (*(operation.text for operation in operations), *ways)
+    if not end:
+        return "" if any(found[0].lower() in text.lower() for text in told) else found[0]
     return "" if any(order_of(text)[0] == end for text in told) else found[0]
 
 
@@ -213,7 +218,7 @@ def through_another_kind(asked: str, paths: Iterable[Path], kg: KnowledgeGraph) 
         kg: knows what kind of place something is.
     """
     found = _THE_PLACE_WHERE.search(asked)
-    middle = {entity for path in paths for entity in path.entities[1:-1] if kind_of(kg, entity) in PLACES}
+    middle = {entity for path in paths for entity in path.entities[1:] if kind_of(kg, entity) in PLACES}
     noun = found["noun"].lower() if found else ""
     if not noun or not middle or any(is_of_kind(kg, one, names_of_kind(noun)) for one in middle):
         return ""
@@ -243,6 +248,8 @@ def _no_such_role(asked: str, answers: Sequence[str], operations: Sequence[Opera
 
 
 _GENDERS = {"woman": "woman", "man": "man", "girl": "woman", "actress": "woman", "lady": "woman", "female": "woman"}
+_GENDERS |= dict.fromkeys("mother daughter sister wife aunt niece grandmother queen princess".split(), "woman")
+_GENDERS |= dict.fromkeys("father son brother husband uncle nephew grandfather king prince".split(), "man")
 _ASKS_FOR_ONE = re.compile(
     rf"(?:who|which|what)(?: (?:is|was|are|were))?(?: the)?(?: [\w-]+)? (?P<one>{'|'.join(_GENDERS)})\b(?!['’])",
     re.IGNORECASE,

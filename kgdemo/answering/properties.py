@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from kgdemo.answering.computation import Computation, computed_answer, listed, no_answer, order_of, within_bound
 from kgdemo.answering.operands import (
@@ -81,6 +82,8 @@ _IS_REAL = re.compile(
     re.IGNORECASE,
 )
 
+_LONG_LIFE = 105  # years that hardly anybody lives beyond
+
 
 class Properties(Computation):
     """Answers to questions that ask yes or no of what the graph states of one thing alone."""
@@ -157,6 +160,20 @@ class Properties(Computation):
         if operation is not None:
             answer = "No" if re.search(r"\b(?:alive|living|live)\b", self.query.text, re.IGNORECASE) else "Yes"
             yield computed_answer(f"{answer}: {text}.", (answer,))
+
+    def _still_alive(self) -> Iterator[Event] | None:
+        """That the graph states no death of the one whom the question is about; None for those of long ago."""
+        people = [topic for topic in self.query.topics if kind_of(self.kg, topic) == "person"]
+        born = operand_of(self.kg, people[0], ("born",)) if len(people) == 1 else None
+        if born is None or order_of(born) < date.today().year - _LONG_LIFE:
+            return None
+        return self._lives(people[0], born)
+
+    def _lives(self, one: str, born: Operand) -> Iterator[Event]:
+        text = f"{one} was born {shown_value(born)}, and the graph states no death"
+        if (yield from self._operate("alive", text, [born], (one,))) is not None:
+            answer = "No" if re.search(r"\bdead\b", self.query.text, re.IGNORECASE) else "Yes"
+            yield computed_answer(f"{answer}, as far as the graph says: {text}.", (answer,))
 
     def _has_any_stated(self) -> Operand | None:
         """The number that the graph states of what the question asks for any of: does Venus have *any moons*."""

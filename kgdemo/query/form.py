@@ -372,7 +372,7 @@ _VERBS = "is|are|was|were|did|does|do|has|have|had"
 _HEAD = patterns_of(
     rf"(?:which|what|name(?: the| all| some| a few| an?)?|list(?: the| all| some)?) (?!(?:{_VERBS}|the)\b){{noun}}"
     r"(?: also| ever| still| both)? "
-    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|holds?|held"
+    rf"(?:{_VERBS}|comes?|came|lies?|lives?|belongs?|by|of|from|born|directed|written|painted|that|who|which|in|with|set|starring|won|got|earned|received|\w+ed|wrote|sang|led|fought|flew|became|makes?|forms?|made|built|holds?|held"
     r"|grows?|produces?|exports?|eats?|lays?|orbits?|speaks?|uses?|plays?|borders?|touch(?:es)?|shares?|cross(?:es)?"
     r"|surrounds?|contains?|faces?|flows?)\b.*",
     r"(?!who|what|which|where|when|how|name|list)(?:the )?{noun} "

@@ -58,7 +58,7 @@ _AT_THE_END = re.compile(
     r"(?:[\s,]*\b(?:(?:does|do) (?:anyone|anybody|someone|you) know|any ideas?|(?<=, )(?:dear|love|mate)|please|pls"
     r"|plz|thanks|thank you|thx|exactly|by the way|do you know|right now"
     r"|at the moment"
-    r"|at present|in the end|in all|in total"
+    r"|at present|in the end|in all|in total|(?:according to|by) (?:the )?(?:tradition|legend)"
     r"|on average|approximately|though|tho|(?<=, )help|nowadays|these days|again|so far|(?<!in )today"
     r"|or not|for (?:me|us)"
     r"|for (?:an?|my|our|the) (?:\w+ ){0,3}?(?:poster|project|quiz|homework|presentation|essay|lesson|class)))*"
@@ -331,7 +331,7 @@ _ON_THE_COAST = re.compile(
 
 
 _NO_COAST = re.compile(
-    r"\b(?P<which>which|what) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)"
+    r"\b(?P<which>which|what|list|name) (?P<before>[\w ]*?)(?P<noun>countr(?:y|ies)|states?)"
     r"(?P<where>(?: are| is| lie)? (?:in|of|that borders?) [\w ]+?)? "
     r"(?:without(?: an?| any)?|(?:(?:and|that|which) )?"
     r"(?:(?:with|have|has) no|(?:do|does)(?: not|n['’]?t) (?:have|border|touch)(?: an?| any| the)?))"
@@ -410,10 +410,9 @@ _IS_OF_NATION = re.compile(
 
 def in_plain_verbs(text: str) -> str:
     """A question in which a thing is named only to say what is done: to *have a coast on* a sea is to *border* it."""
-    text = _NO_COAST.sub(
-        lambda said: f"{said['which']} {said['before']}landlocked {said['noun']}{said['where'] or ' are there'}", text
-    )
+    text = _NO_COAST.sub(lambda said: f"which {said['before']}{said['noun']}{said['where'] or ''} are landlocked", text)
     text = _LATIN_NAME.sub("scientific name", text)
+    text = re.sub(r"\b(?:(?:in|during|of) |so far )?this century\b", "since 2001", text, flags=re.IGNORECASE)
     text = _OF_ENGLAND.sub(r"\g<now> of the United Kingdom", _MOTHER_TONGUE.sub("has the most native speakers", text))
     text = _OF_A_MYTH.sub(r"\g<asked> \g<whose> \g<god>", text)
     text = _CANNOT_FLY.sub(r"flightless \g<birds>\g<where>", text)
