@@ -38,8 +38,7 @@ from kgdemo.query.spelling import (
     with_apostrophes,
     without_slips,
 )
-from kgdemo.query.talk import without_talk
-from kgdemo.query.wording import beyond_graphs, in_fewer_words, in_plain_verbs, plain_question, says_more
+from kgdemo.query.wording import in_fewer_words, in_plain_verbs, plain_question
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
 _SHORT = 3  # letters from which a question word is looked for in a mistyped one; words of hardly a question
@@ -129,7 +128,7 @@ def read(
         UserError: the graph has no such entity.
     """
     question = " ".join(question.split())
-    if (asked := _without_talk(in_whole_words(question), graph)) != question:
+    if (asked := in_whole_words(question)) != question:
         question, typed = asked, False
     if graph.linker.knows_all_names:
 
@@ -171,27 +170,6 @@ def read(
         said = _nothing_found(query, linked, graph)
         return Reading(question, query, linked, typed, AnswerFinal(said, (), (), BY, refusal=said))
     return Reading(question, query, linked, typed)
-
-
-def _without_talk(question: str, graph: OpenedGraph) -> str:
-    """A question without the talk around it, but with the names in that where it has no others, or refers to them."""
-    short = without_talk(question)
-    if short == question or says_more(question, short) or (beyond_graphs(question) and len(short.split()) <= _SHORT):
-        return question
-    linked = _linked(question, graph)
-    names = [m.text for m in linked.mentions if m.candidates[0].entity in linked.chosen]
-    lost = [name for name in names if name not in short]
-    if any(set(fold(name).split()) & set(fold(short).split()) - FUNCTION_WORDS for name in lost):
-        return question
-    left, refers = _linked(short, graph), _REFERS.search(short)
-    first = min((m.start for m in left.mentions if m.candidates[0].entity in left.chosen), default=len(short))
-    needed = lost and (not left.chosen or (refers is not None and refers.start() < first))
-    return without_talk(question, lost) if needed else short
-
-
-_REFERS = re.compile(
-    r"\b(?:its?|he|him|his|she|her|hers|they|them|their|there|that one|these|those|one)\b", re.IGNORECASE
-)
 
 
 def _about_what_was_named(question: str, graph: OpenedGraph) -> str:

@@ -1,7 +1,7 @@
 """The sentence that asks, said in plain words, and what no graph answers: other languages, reasons, opinions.
 
 People tell before they ask, and ask for what is no fact. All of this is told by words alone, before anything is looked
-up; what is only talk is left out before (``talk``), and how the words are written is put right by ``spelling``.
+up; how the words are written is put right by ``spelling``.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def plain_question(text: str) -> str:
     """A question without what stands before and behind it; of several sentences the one that asks.
 
     Args:
-        text: what was typed, without its talk (``talk``).
+        text: what was typed, or its plain words.
     """
     whole = " ".join(text.split())
     text = _CALLED_BEHIND.sub(r"what is \g<x>", _IN_A_MYTH.sub("", _WHICH_ONES.sub(r"which \g<x> \g<y>", whole)))
@@ -451,16 +451,6 @@ def beyond_graphs(text: str) -> str:
 def is_private(text: str) -> bool:
     """Whether a text asks for what is nobody's but its owner's."""
     return _kind_beyond(plain_question(text), text) == "private"
-
-
-def says_more(text: str, short: str) -> bool:
-    """Whether a text asks for what no graph holds, *right now*, *in your opinion*, and what is left of it does not.
-
-    What is only known to whoever asks, *am I right?*, may go.
-    """
-    told, left = (_kind_beyond(plain_question(one), one) for one in (text, short))
-    now = bool(_NOW.search(text)) and not _NOW.search(short)
-    return now or (bool(told) and not left and told not in ("personal", "private"))
 
 
 def _kind_beyond(question: str, text: str) -> str:

@@ -14,7 +14,6 @@ from kgdemo.facts import StatedFacts
 from kgdemo.kg.path import Path
 from kgdemo.pipeline import Pipeline
 from kgdemo.query.nested import Clause, clauses_of, of_place
-from kgdemo.query.talk import without_talk
 from kgdemo.settings import Settings
 from kgdemo.verify import Verifier
 from kgdemo.verify_operations import verify_operation
@@ -179,17 +178,3 @@ def test_what_nothing_says_is_refused(pipeline: Pipeline, question: str) -> None
     events = list(pipeline.run(question, Settings(compare=False, explain=0)))
     final = next(event for event in events if isinstance(event, AnswerFinal))
     assert final.refusal
-
-
-@pytest.mark.parametrize(
-    ("typed", "asked"),
-    [
-        ("who painted the Night Watch? saw it at the museum today", "who painted the Night Watch?"),
-        ("how many months is an elephant pregnant omg", "how many months is an elephant pregnant"),
-        ("Who wrote it? The Hobbit.", "Who wrote it? The Hobbit."),  # the remark says what it is about
-        ("Are there mammals that lay eggs? Which ones?", "Are there mammals that lay eggs? Which ones?"),
-        ("What is C++", "What is C++"),
-    ],
-)
-def test_a_remark_behind_a_question_is_left_out(typed: str, asked: str) -> None:
-    assert without_talk(typed) == asked

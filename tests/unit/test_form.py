@@ -13,7 +13,6 @@ from kgdemo.query.measures import bound_of
 from kgdemo.query.nested import two_steps
 from kgdemo.query.query import Form, Plan, vocabulary_of
 from kgdemo.query.spelling import corrected, without_slips
-from kgdemo.query.talk import without_talk
 from kgdemo.query.wording import beyond_graphs, in_plain_verbs, plain_question
 
 PLANS = [
@@ -332,7 +331,7 @@ def test_a_question_is_put_into_the_gap_that_another_one_leaves(text):
 @pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])
 def test_a_question_is_taken_apart(text, plan):
     assert plan_of(text) == plan
-    assert plan_of(without_talk(f"Hello! Could you please tell me: {text}")).form is plan.form
+    assert plan_of(f"Hello! Could you please tell me: {text}").form is plan.form
 
 
 @pytest.mark.parametrize(
@@ -406,7 +405,7 @@ def test_a_graph_may_answer_what_only_sounds_like_more(text):
     ],
 )
 def test_the_question_is_found_among_polite_words(text, asked):
-    assert plain_question(without_talk(text)) == asked
+    assert plain_question(text) == asked
 
 
 def test_what_changes_is_not_told_by_what_stands_before_the_question():
@@ -422,7 +421,7 @@ def test_a_century_is_a_hundred_years(century):
 
 def test_the_question_is_found_in_a_long_text():
     story = "I was in Vienna last year with my whole family and we saw so many beautiful old houses there. " * 3
-    asked = plain_question(without_talk(f"{story}Who designed the Karlskirche? Thank you!"))
+    asked = plain_question(f"{story}Who designed the Karlskirche? Thank you!")
     assert asked == "Who designed the Karlskirche"
 
 
