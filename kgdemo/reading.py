@@ -41,7 +41,7 @@ from kgdemo.query.spelling import (
 from kgdemo.query.wording import in_fewer_words, in_plain_verbs, plain_question
 
 _NAMED = 0.3  # a mention from this score on is taken for a name, and its letters are left as they are
-_SHORT = 3  # letters from which a question word is looked for in a mistyped one; words of hardly a question
+_SHORT = 3  # letters from which a question word is looked for in a mistyped one
 _LONG_NAME = 5  # letters of a name in which one may be wrong; two in one twice as long
 _DESCRIBED = re.compile(r"^(?:who|what) (?:is|was|are|were) (?:.* )??(\w+) (?:of|in|on|for)\b", re.IGNORECASE)
 _WHO_IS = re.compile(r"^(?:who|what) (?:is|was|are|were) ", re.IGNORECASE)

@@ -85,7 +85,6 @@ _LIVE = re.compile(
     |how\ much\ (?:does|do|is|are)\b.*\b(?:cost|worth)|latest\ (?:news|score|results?)|opening\ hours|traffic)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NOW = re.compile(r"\b(?:right now|at the moment|currently|these days|this (?:saturday|sunday|weekend))\b", re.I)
 _TASK = re.compile(
     r"^(?:(?:write|compose|make up|invent|draw|paint|sing|draft|translate|summari[sz]e|tell me an?|recite)(?: me| us)? "
     r"(?:(?:an?|the|this|some) )?(?:\w+ ){0,2}"

