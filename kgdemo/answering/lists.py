@@ -586,8 +586,8 @@ class Lists(Editions):
                 yield no_answer(f"The graph knows no kind of thing called “{noun}”.")
                 return
         if re.match("how many times", self.plan.asked, re.IGNORECASE):  # each is an edition of the cup that it won
-            cup = set(fold(names_of_kind(noun)[0]).split())
-            operands = [operand for operand in operands if cup <= set(fold(operand.entity).split())]
+            cups = [set(fold(kind).split()) for kind in names_of_kind(noun) if " " in kind or " " not in noun]
+            operands = [o for o in operands if any(cup <= set(fold(o.entity).split()) for cup in cups)]
         names, number = [operand.entity for operand in operands], str(len(operands))
         last = max((int(found[1]) for name in names if (found := _NUMBERED.search(name))), default=0)
         if last > len(operands):

@@ -66,7 +66,9 @@ def is_not_between(question: str, ran: MethodRun, operations: Sequence[Operation
     return bool(paths) and not any(_JOINS.search(relation) for path in paths for relation in path.relations)
 
 
-_AN_ORDER = re.compile(r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est|(?<=the )(?:first|last))\b", re.IGNORECASE)
+_AN_ORDER = re.compile(
+    r"\b(?:(?:most|least|fewest) [a-z]+|[a-z]+est|(?<=the )(?:first|last)(?= (?!of\b)[a-z]))\b", re.IGNORECASE
+)
 _BEST_OF = re.compile(
     r"\b(?:best|top|highest|biggest)[- ]?(?:selling|known|paid|rated|ranked|grossing)\b", re.IGNORECASE
 )

@@ -155,7 +155,7 @@ def _called_whole(mentions: Sequence[Mention], kg: KnowledgeGraph) -> dict[str, 
         said = fold(mention.text)
 
         def is_so_called(entity: str, said: str = said) -> bool:
-            return any(fold(name) == said for name in kg.names_of(entity))
+            return any(fold(name) == said for name in (bare(entity), *kg.names_of(entity)))
 
         likely = [one.entity for one in others if one.score >= _LIKELY]
         if likely and not is_so_called(first.entity) and (whole := next(filter(is_so_called, likely), "")):
