@@ -117,6 +117,7 @@ _NEVER_LEFT = (  # what a text of one sentence says and a plain question then ha
     re.compile(r"\d or (?:later|after|earlier|before)\b", re.IGNORECASE),
 )
 _BREAKS_OFF = re.compile(r"\b(?:the|an?|if|and|or|who|which|that|than)\W*$|^\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
+_OF_WHAT = re.compile(r"\b(?:is|was) (?:the|a) (?P<noun>[a-z]+) of (?:what|which|who)\b", re.IGNORECASE)
 _THAN_SO_MANY = re.compile(
     rf"\b(?:than|over|above|under|below|at least|at most) (\d+|{'|'.join(NUMBERS)})\b", re.IGNORECASE
 )
@@ -317,6 +318,9 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
         return False
     asked = re.split(r"[.!:;] ", text)[-1]
     if any(said.search(asked) and not said.search(plain) for said in _NEVER_LEFT):
+        return False
+    behind = _OF_WHAT.search(text)  # *it is the formula of what* does not ask for a formula
+    if behind and re.match(rf"what is the (?:\w+ )?{behind['noun']} of\b", plain, re.IGNORECASE):
         return False
     if _cuts_a_name(text, plain) or _stutters(plain) or _BREAKS_OFF.search(plain):
         return False
