@@ -251,7 +251,7 @@ class InSteps:
             yield no_answer(objection)
             return
         one_of_all = form in (Form.SUPERLATIVE, Form.ORDINAL) and not query.plan.things
-        if (form is Form.ENTITY and not whole.operations) or (
+        if (form in (Form.ENTITY, Form.ORDINAL, Form.SUPERLATIVE) and not whole.operations) or (
             (form is Form.ENTITY or one_of_all) and self._are_named(final.answers)
         ):
             final = self._leading_on(final)
@@ -409,7 +409,9 @@ class InSteps:
 
     def _leading_on(self, final: AnswerFinal) -> AnswerFinal:
         """An answer; in place of one that only leads back to what was named, that it does."""
+        ordinal = self.reading.query.plan.form is Form.ORDINAL
         back = bool(final.answers) and set(final.answers) <= set(self.reading.linked.chosen)
+        back = back or (ordinal and bool(final.answers) and self._are_named(final.answers))
         return no_answer(f"What the graph holds only leads back to {listed(final.answers)}.") if back else final
 
     def meant(self, query: Query, text: str) -> Meaning:

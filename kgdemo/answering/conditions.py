@@ -52,7 +52,9 @@ from kgdemo.ranking.scorer import path_words
 
 _STEM = 4  # letters that an adjective shares with its name
 _SHORT_NAME = 5  # letters of a name in which one may be wrong; of a longer one two
-_NEGATION = re.compile(r"\b(?:not|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not(?! (?:just|only)\b)|never|no|without|except|besides|landlocked|\w+n't|other than)\b", re.IGNORECASE
+)
 _BUT = frozenset(("except", "besides", "other than"))
 _BUT_WHOM = re.compile(
     r"\b(?:except(?: for)?|besides|other than) (?:the )?(?P<name>.+?)"

@@ -176,6 +176,32 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
     return f"What the graph holds here are no {found['noun']}: {listed(list(answers), 3)}." if found else ""
 
 
+_HOSTED = re.compile(r"\bhost(?:s|ed|ing)?\b", re.IGNORECASE)
+
+
+def _of_no_host(asked: str, operations: Sequence[Operation]) -> str:
+    """That who *hosted* games is asked for and what was found only won them; empty where it is not so."""
+    if not _HOSTED.search(asked):
+        return ""
+    for operand in (operand for one in operations for operand in one.operands if operand.paths):
+        relations = [label for path in operand.paths for label in path.relations]
+        if not any(_HOSTED.search(label) for label in relations):
+            return f"It asks who hosted; what I find of {operand.entity} is “{spoken(relations[-1])}”."
+    return ""
+
+
+def _of_other_years(query: Query, operations: Sequence[Operation]) -> str:
+    """That a question keeps to some years and what was found rests on others; empty where it does not."""
+    years = [int(year) for year in re.findall(r"\d{4}", query.plan.bound)]
+    if len(years) != 2 or any(one.kind == "filter" for one in operations):
+        return ""
+    paths = [path for one in operations for operand in one.operands for path in operand.paths]
+    told = [[int(year) for entity in path.entities for year in _YEARS.findall(entity)] for path in paths]
+    if any(own and not any(years[0] <= year <= years[1] for year in own) for own in told):
+        return f"It asks for {years[0]} to {years[1]}; what I find is of other years as well."
+    return ""
+
+
 def _of_nobody_named(query: Query, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """That a value was found of something else than of the person whom the question names; empty where it was not."""
     values = [operand for one in operations if one.kind == "value" for operand in one.operands]
@@ -460,6 +486,7 @@ def objection(
     said = said or _of_another_relation(asked, operations, missing)
     paths = (path for one in operations for operand in one.operands for path in operand.paths)
     said = said or through_another_kind(asked, paths, kg) or _of_another_age(asked, operations)
+    said = said or _of_no_host(asked, operations) or _of_other_years(query, operations)
     said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     of_a_kind = of_a_kind or (query.answer_type.named and query.answer_type.types <= _TOLD_APART)

@@ -315,6 +315,12 @@ class Orders(Computation):
 
     def _best_of(self, ran: MethodRun, operands: Sequence[Operand]) -> Iterator[Event]:
         """The things of the greatest or the least value."""
+        if len(operands) == 1:
+            (only,) = operands
+            yield no_answer(
+                f"The graph states the {only.attribute} of {only.entity} only, so there is nothing to compare."
+            )
+            return
         result, kind = self._extreme(operands)
         best = next(operand for operand in operands if operand.entity == result[0])
         counted = best.attribute == best.unit  # 11 *Oscars*, of the films whose number of them is stated

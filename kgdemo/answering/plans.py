@@ -329,6 +329,9 @@ class Plans(Walks):
     def _stated_alone(self, heard: Heard, plan: list[str], ends: list[Operand]) -> tuple[str, list[Operand]]:
         """What was claimed, and the one thing that a walk leads to instead, there or back; none where it may be it."""
         claimed, subject = (heard.names[name].entities for name in plan[:2])
+        kinds = {kind_of(self.kg, one) for one in (claimed[0], *(own.entity for own in ends))}
+        if plan[-1] == "located in" and len(kinds) > 1:  # what lies in a part of the world may lie on an island
+            return claimed[0], []
         if len(ends) == 1 and not self._are_joined(ends[0].entity, claimed):
             return claimed[0], ends
         inverses = [self.sets.inverse(step) for step in reversed(plan[2:])]

@@ -41,6 +41,12 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     (r"\b(?:in|from) (\d{4}) (?:or (?:later|after)|onwards?)\b", r"since \1"),
     (r"\b(?:in|from) (\d{4}) or (?:earlier|before)\b", r"until \1"),
     # kin and lives
+    (r"\ban? adult(?= (?:have|has)\b)", "an adult human"),
+    (
+        r"^(?:does|do|did|is|has|have) (.+?) or (.+?) (?:have|has) (?:the |a )?"
+        r"(higher|lower|larger|greater|smaller|bigger|more|fewer) (.+)$",
+        r"which has the \3 \4, \1 or \2",
+    ),
     (r"\blived to (?:be|become) (?:the )?(?:older|oldest)\b", "lived longer"),
     (r"\b(?:lived to|reached|died at) (?:an? |the )?(?:older|greater|higher) age\b", "lived longer"),
     (r"\b(?:dad|daddy)\b", "father"),
@@ -64,7 +70,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, _Rewording], ...] = (  # what is said in many 
     # of namesakes the one of a year
     # numbers and places in an order
     (
-        r"^(?!what|which|who|how|the\b|in\b|total\b)(.+?) (?:number of|total of) (\w+s)(?: won)?$",
+        r"^(?!what|which|who|how|the\b|in\b|total\b)(.+?)(?<! by) (?:number of|total of) (\w+s)(?: won)?$",
         r"how many \2 did \1 win",
     ),
     (

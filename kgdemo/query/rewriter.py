@@ -29,7 +29,8 @@ COPIED = "<c>"  # in place of a copy that cannot be written
 LONGEST_TEXT, LONGEST_PLAIN = 96, 48  # tokens
 LIKELY = 0.1  # probability from which a text is read as it was rewritten
 LIKELY_OF_FEW = 0.3  # the same of few words, of which little can be told
-SURE = 0.5  # from which a name may be left out, and a question that asks at once be read so if it has no answer
+SURE = 0.5  # from which a question that asks at once is read so if it has no answer
+CERTAIN = 0.9  # from which a name may be left out
 _LEAST_SAID = 2  # words of a question, function words aside: of *what about Peru* nothing can be told
 _SAY_NOTHING = frozenset("about her him his he she them so then but ok yes no".split())
 _BEAMS = 6
@@ -118,6 +119,9 @@ _NEVER_LEFT = (  # what a text of one sentence says and a plain question then ha
 )
 _BREAKS_OFF = re.compile(r"\b(?:the|an?|if|and|or|who|which|that|than)\W*$|^\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
 _OF_WHAT = re.compile(r"\b(?:is|was) (?:the|a) (?P<noun>[a-z]+) of (?:what|which|who)\b", re.IGNORECASE)
+_SO_MANY = re.compile(rf"\b(?:with|have|has|had|having|won|winning) (\d{{1,2}}|{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_ONLY_BY = re.compile(r"\bonly by\b", re.IGNORECASE)
+_SENTENCES = re.compile(r"(?<=[.!:;?]) ")
 _THAN_SO_MANY = re.compile(
     rf"\b(?:than|over|above|under|below|at least|at most) (\d+|{'|'.join(NUMBERS)})\b", re.IGNORECASE
 )
@@ -289,7 +293,7 @@ def _rewritten(text: str) -> Rewriting | None:
     if len(says) < _LEAST_SAID or is_private(text):
         return None
     kept = (one for one in rewriter().rewritings(text) if keeps_what_is_asked(text, one.text))
-    found = next((one for one in kept if one.likely >= SURE or not _leaves_a_name(text, one.text)), None)
+    found = next((one for one in kept if one.likely >= CERTAIN or not _leaves_a_name(text, one.text)), None)
     if found is None or _WORD.findall(fold(found.text)) == _WORD.findall(fold(text)):
         return None
     unit = unit_asked(text)[0]  # which a plain question may leave out, and the answer may not
@@ -316,8 +320,12 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
         return False
     if _TELLS_FIRST.search(text) is None and not _says_all(text, plain):
         return False
-    asked = re.split(r"[.!:;] ", text)[-1]
+    asked = next((one for one in reversed(_SENTENCES.split(text)) if one.endswith("?")), "") or text
+    if _TELLS_FIRST.search(asked):
+        asked = ""  # a remark that is no question may say *not*
     if any(said.search(asked) and not said.search(plain) for said in _NEVER_LEFT):
+        return False
+    if _ONLY_BY.search(text) and not re.search(r"\bonly\b", plain, re.IGNORECASE):
         return False
     behind = _OF_WHAT.search(text)  # *it is the formula of what* does not ask for a formula
     if behind and re.match(rf"what is the (?:\w+ )?{behind['noun']} of\b", plain, re.IGNORECASE):
@@ -336,7 +344,8 @@ def _says_all(text: str, plain: str) -> bool:
     if not {*_WITH_DIGITS.findall(text)} <= {*_WITH_DIGITS.findall(plain)} or kept < min(kin, 2):
         return False
     numbers = {(own.isdigit() and int(own)) or NUMBERS.get(own, 1) for own in _WORD.findall(fold(plain))}
-    return all(number_of_word(own.lower()) in numbers for own in _THAN_SO_MANY.findall(text))
+    said = (own for pattern in (_THAN_SO_MANY, _SO_MANY) for own in pattern.findall(text))
+    return all(number_of_word(own.lower()) in numbers for own in said)
 
 
 def _cuts_a_name(text: str, plain: str) -> bool:

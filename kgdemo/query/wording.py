@@ -100,6 +100,7 @@ _OPINION = re.compile(
      (?![- ]selling|\ picture|\ director|\ actor|\ actress|\ known|\ supporting|\ original|\ film|\ friend|\ lake
        |\ (?:places?|things?|time)\ to|(?-i:\ [A-Z]))
     |better|worse|nicer|more\ beautiful|more\ important)\b
+    |\b(?:is|are)\ there\ (?:an?\ |any\ )?gods?\b|\bdo(?:es)?\ (?:an?\ )?gods?\ (?:really\ )?exist
     |\breally\ (?:belong|deserve|matter)s?\b
     |^(?:is|are|was|were)\ .+\ (?:disgusting|delicious|tasty|ugly|beautiful|boring|funny|cool|nice|bad|good|scary
      |weird|stupid|fun|evil|overrated|underrated|worth\ \w+)[?.!\s]*$""",
@@ -119,7 +120,9 @@ _FUTURE = re.compile(  # not *Will* that is somebody's name
     re.IGNORECASE | re.VERBOSE,
 )
 _ASKS_AT_ONCE = re.compile(
-    r"^(?:in |on |at |of )?(?:what|which|who|whose|where|when|how|is|are|do|does|did|name|tell)\b", re.I
+    r"^(?:in |on |at |of )?(?:what|which|who|whose|where|when|how|is|are|do|does|did"
+    r"|would|will|can|could|may|name|tell)\b",
+    re.I,
 )
 _PERSONAL = re.compile(
     r"""\b(?:my|our)\ (?:own\ |best\ |(?:\w+\ )(?=teacher))?
