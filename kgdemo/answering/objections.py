@@ -30,11 +30,16 @@ _OF_A_NUMBER = re.compile(
 )
 
 
+_SO_OFTEN = re.compile(rf"\b(?:(?P<number>{'|'.join(NUMBERS)}|\d{{1,2}}) times|twice)\b", re.IGNORECASE)
+_ASKS_WHOM = re.compile(r"(?:which|who|what)\b", re.IGNORECASE)
+
+
 def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """How many of something the answers have to have, *five victories*, where nothing says so; else empty."""
-    found = _OF_A_NUMBER.search(question)
+    often = _SO_OFTEN.search(question) if _ASKS_WHOM.match(question) else None
+    found = _OF_A_NUMBER.search(question) or often
     said = _words_said(ran.cited, operations, kg) if found else set()
-    number = found["number"].lower() if found else ""
+    number = (found["number"] or "two").lower() if found else ""
     return found[0] if found and said.isdisjoint((number, str(number_of_word(number)))) else ""
 
 
@@ -179,14 +184,16 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
 _HOSTED = re.compile(r"\bhost(?:s|ed|ing)?\b", re.IGNORECASE)
 
 
-def _of_no_host(asked: str, operations: Sequence[Operation]) -> str:
+def _of_no_host(query: Query, operations: Sequence[Operation]) -> str:
     """That who *hosted* games is asked for and what was found only won them; empty where it is not so."""
-    if not _HOSTED.search(asked):
+    if not _HOSTED.search(query.plan.asked):
         return ""
     for operand in (operand for one in operations for operand in one.operands if operand.paths):
-        relations = [label for path in operand.paths for label in path.relations]
-        if not any(_HOSTED.search(label) for label in relations):
-            return f"It asks who hosted; what I find of {operand.entity} is “{spoken(relations[-1])}”."
+        told = [path for path in operand.paths if path.entities[0] in query.topics] or list(operand.paths)
+        for start in dict.fromkeys(path.entities[0] for path in told):
+            said = [start, *(label for path in told if path.entities[0] == start for label in path.relations)]
+            if not any(map(_HOSTED.search, said)):
+                return f"It asks who hosted; what I find of {start} is “{spoken(said[-1])}”."
     return ""
 
 
@@ -486,7 +493,7 @@ def objection(
     said = said or _of_another_relation(asked, operations, missing)
     paths = (path for one in operations for operand in one.operands for path in operand.paths)
     said = said or through_another_kind(asked, paths, kg) or _of_another_age(asked, operations)
-    said = said or _of_no_host(asked, operations) or _of_other_years(query, operations)
+    said = said or _of_no_host(query, operations) or _of_other_years(query, operations)
     said = said or _no_such_role(asked, answers, operations) or _of_nobody_named(query, operations, kg)
     of_a_kind = _ASKS_WHICH.match(asked) or query.plan.form in (Form.SUPERLATIVE, Form.ORDINAL)
     of_a_kind = of_a_kind or (query.answer_type.named and query.answer_type.types <= _TOLD_APART)
