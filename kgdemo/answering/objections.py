@@ -36,7 +36,7 @@ _ASKS_WHOM = re.compile(r"(?:which|who|what)\b", re.IGNORECASE)
 
 def number_unread(question: str, ran: MethodRun, operations: Sequence[Operation], kg: KnowledgeGraph) -> str:
     """How many of something the answers have to have, *five victories*, where nothing says so; else empty."""
-    often = _SO_OFTEN.search(question) if _ASKS_WHOM.match(question) else None
+    often = _SO_OFTEN.search(question) if _ASKS_WHOM.match(question) and not operations else None
     found = _OF_A_NUMBER.search(question) or often
     said = _words_said(ran.cited, operations, kg) if found else set()
     number = (found["number"] or "two").lower() if found else ""
@@ -186,7 +186,7 @@ _HOSTED = re.compile(r"\bhost(?:s|ed|ing)?\b", re.IGNORECASE)
 
 def _of_no_host(query: Query, operations: Sequence[Operation]) -> str:
     """That who *hosted* games is asked for and what was found only won them; empty where it is not so."""
-    if not _HOSTED.search(query.plan.asked):
+    if not _HOSTED.search(query.plan.asked) or query.plan.form is Form.YES_NO:
         return ""
     for operand in (operand for one in operations for operand in one.operands if operand.paths):
         told = [path for path in operand.paths if path.entities[0] in query.topics] or list(operand.paths)

@@ -116,6 +116,7 @@ _NEVER_LEFT = (  # what a text of one sentence says and a plain question then ha
     re.compile(r"\b(?:never|not|without|neither)\b|n['’]t\b(?! (?:it|he|she|they|there|that|you)\b)", re.IGNORECASE),
     re.compile(r"\b(?:besides|apart from|other than|except)\b", re.IGNORECASE),
     re.compile(r"\d or (?:later|after|earlier|before)\b", re.IGNORECASE),
+    re.compile(r"\breal (?:person|people|man|woman|king|queen)\b", re.IGNORECASE),
 )
 _BREAKS_OFF = re.compile(r"\b(?:the|an?|if|and|or|who|which|that|than)\W*$|^\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
 _OF_WHAT = re.compile(r"\b(?:is|was) (?:the|a) (?P<noun>[a-z]+) of (?:what|which|who)\b", re.IGNORECASE)
