@@ -78,6 +78,7 @@ _FOR_A_NAME = frozenset((Form.ENTITY, Form.SUPERLATIVE, Form.ORDINAL))  # the fo
 _LIES_THERE = re.compile(r"\b(?:lie|lies|are|is|located) in\b", re.IGNORECASE)
 _NOWHERE = frozenset(("album", "song", "person", "year"))  # kinds of things that are no place to be
 _WHICH_OF_THEM = re.compile(r"which\b", re.IGNORECASE)
+_ONLY_ASKS_WHICH = re.compile(r"(?:which|what|who)(?: [\w-]+){0,3} (?:is|was|are|were) \{\}\W*", re.IGNORECASE)
 _WHO = re.compile(r"who\b(?!se)", re.IGNORECASE)
 _CONDITIONS = 2  # of a description from which what fits it is the answer, whatever path the model finds
 _MOST_LIKELY = 0.95  # probability from which something is described though its kind is not told
@@ -366,7 +367,7 @@ class InSteps:
         if not verify_operation(step, self.graph.verifier):
             return
         said = dataclasses.replace(step, verified=True)
-        if outer == WHOLE:
+        if outer == WHOLE or _ONLY_ASKS_WHICH.fullmatch(outer):
             yield from (said, computed_answer(f"{meant.holder} ({meant.mark}).", (meant.holder,)))
             return
         events = tuple(self._asked_instead(outer, meant.holder))

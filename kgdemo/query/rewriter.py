@@ -73,6 +73,12 @@ _WITH_DIGITS = re.compile(
     r"\b(?:[12]\d{3}|\d{1,3}(?:,\d{3})+|(?=\w*[A-Z])(?=\w*\d)\w+)\b"
 )  # a year, or a name like *H2O2*
 _NAME_OF_SEVERAL = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|in|de|von|van) )*[A-Z][\w’']+)+")
+_NAMED = re.compile(r"(?<!^)\b[A-Z][\w’']+(?: (?:(?:of|the|and|de|van|von) )?[A-Z][\w’']+)*")
+_SHORT_FOR = frozenset(  # what is said in other words or in letters
+    "united states america american kingdom nations european union world war cup olympics olympic games oscar oscars "
+    "academy award awards nobel prize prizes british french spanish german italian roman greek english earth sun "
+    "moon".split()
+)
 _CAPITAL = re.compile(r"(?<!^)(?<![\"“‘(])\b[A-Z][a-z][\w’']+")
 _BEGINNING = 4  # letters that a name shares with its other forms
 _KIN = re.compile(  # but for those of the one who asks
@@ -331,6 +337,8 @@ def keeps_what_is_asked(text: str, plain: str) -> bool:
     behind = _OF_WHAT.search(text)  # *it is the formula of what* does not ask for a formula
     if behind and re.match(rf"what is the (?:\w+ )?{behind['noun']} of\b", plain, re.IGNORECASE):
         return False
+    if _makes_up_a_name(text, plain):
+        return False
     if _cuts_a_name(text, plain) or _stutters(plain) or _BREAKS_OFF.search(plain):
         return False
     told, asked = _telling(text), _telling(plain)
@@ -347,6 +355,16 @@ def _says_all(text: str, plain: str) -> bool:
     numbers = {(own.isdigit() and int(own)) or NUMBERS.get(own, 1) for own in _WORD.findall(fold(plain))}
     said = (own for pattern in (_THAN_SO_MANY, _SO_MANY) for own in pattern.findall(text))
     return all(number_of_word(own.lower()) in numbers for own in said)
+
+
+def _makes_up_a_name(text: str, plain: str) -> bool:
+    """Whether a rewriting names somebody of whom the text has no word: who ruled over the sea is no *Poseidon*."""
+    said = {word[:_BEGINNING] for word in _WORD.findall(fold(text))}
+    for name in _NAMED.findall(plain):
+        words = [word for word in _WORD.findall(fold(name)) if word not in FUNCTION_WORDS]
+        if words and said.isdisjoint(word[:_BEGINNING] for word in words) and not _SHORT_FOR.issuperset(words):
+            return True
+    return False
 
 
 def _cuts_a_name(text: str, plain: str) -> bool:
