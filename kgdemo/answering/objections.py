@@ -182,11 +182,12 @@ def _of_no_such_kind(asked: str, answers: Sequence[str], sets: Sets) -> str:
 
 
 _HOSTED = re.compile(r"\bhost(?:s|ed|ing)?\b", re.IGNORECASE)
+_HOSTED_BOTH = re.compile(r"\bhosted (?:both|the [^,]+ and the)\b", re.IGNORECASE)
 
 
 def _of_no_host(query: Query, operations: Sequence[Operation]) -> str:
-    """That who *hosted* games is asked for and what was found only won them; empty where it is not so."""
-    if not _HOSTED.search(query.plan.asked) or query.plan.form is Form.YES_NO:
+    """That who *hosted both* games is asked for and what was found only won some of them; empty where it is not so."""
+    if not _HOSTED_BOTH.search(query.plan.asked) or query.plan.form is Form.YES_NO:
         return ""
     for operand in (operand for one in operations for operand in one.operands if operand.paths):
         told = [path for path in operand.paths if path.entities[0] in query.topics] or list(operand.paths)
