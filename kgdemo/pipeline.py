@@ -25,6 +25,7 @@ from kgdemo.events import (
     AnswerFinal,
     Event,
     Notice,
+    Operand,
     Operation,
     RunFailed,
     RunStarted,
@@ -37,7 +38,6 @@ from kgdemo.kg.io.catalogue import known_names, open_facts, open_graph
 from kgdemo.kg.labels import fold
 from kgdemo.kg.stores.base import Meter, metered
 from kgdemo.linking.linker import Linker
-from kgdemo.linking.names import name_index
 from kgdemo.linking.words import nations
 from kgdemo.methods import METHODS, method_named
 from kgdemo.methods.registry import MethodCard
@@ -54,6 +54,7 @@ from kgdemo.reasoners.chat import FallbackReasoner, reasoner_for
 from kgdemo.settings import LOCAL, ChatSettings, Profile, Settings, cache_folder, chat_from, check
 from kgdemo.steps import InSteps, held_against, or_described, or_in_other_words
 from kgdemo.verify import Verifier
+from kgdemo.verify_operations import verify_operation
 
 
 class Pipeline:
@@ -358,7 +359,11 @@ def _as_asked(query: Query, text: str, run: Iterator[Event], graph: OpenedGraph,
         why = ""
         if isinstance(event, AnswerFinal) and not event.refusal:
             event = _of_the_kind_named(query, _but_those_named(text, event, graph.kg), graph.kg)
-            event = _of_the_nation_named(query, event, graph.kg)
+            step, event = _of_the_nation_named(query, event, Sets(graph.kg, directed))
+            if step is not None and verify_operation(step, graph.verifier):
+                yield dataclasses.replace(step, verified=True)
+            elif step is not None:
+                event = no_answer("What I found of that nation could not be checked in the graph.")
             why = objection(query, event, operations, Sets(graph.kg, directed), unknown_name(text, graph), missing)
         yield no_answer(why) if why else event
 
@@ -389,20 +394,26 @@ def _of_the_kind_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> 
     return dataclasses.replace(final, text=text, answers=answers, citations=citations, completed=completed)
 
 
-def _of_the_nation_named(query: Query, final: AnswerFinal, kg: KnowledgeGraph) -> AnswerFinal:
-    """An answer of those who are of the nation that a question names in place of a kind: *which South Africans won*."""
+def _of_the_nation_named(query: Query, final: AnswerFinal, sets: Sets) -> tuple[Operation | None, AnswerFinal]:
+    """An answer of citizens where a question names a nation in place of a kind, *which South Africans won*.
+
+    Returns:
+        the step to those of them that the graph calls citizens, still to be verified, and the answer that rests on it.
+    """
     nouns = names_of_kind(query.plan.noun) if query.plan.noun else ()
     place = next((nations()[noun] for noun in nouns if noun in nations()), "")
-    people = [one for one in final.answers if kind_of(kg, one) == "person"]
-    own = {place, *(kg.entities[name.entity] for name in name_index(kg).called(place))} if place else set[str]()
-    kept = [one for one in people if not own.isdisjoint(end for _, end in kg.neighbours(one, directed=True))]
-    if not place or len(people) < len(final.answers) or len(kept) == len(people):
-        return final
+    if not place or any(kind_of(sets.kg, one) != "person" for one in final.answers):
+        return None, final
+    citizens = sets.ends(place, (sets.inverse("citizen of"),))
+    kept = tuple(one for one in final.answers if one in citizens)
     if not kept:
-        return no_answer(
-            f"Of none of those that I find ({listed(final.answers, 8)}) the graph says that they are of {place}."
-        )
-    return computed_answer(f"{listed(kept)} (of those found who are of {place}).", tuple(kept))
+        return None, no_answer(f"The graph calls none of {listed(final.answers, 8)} a citizen of {place}.")
+    step = Operation("step", f"of {place}: {listed(kept)}", tuple(Operand(e, (citizens[e],)) for e in kept), kept)
+    return (
+        (None, final)
+        if len(kept) == len(final.answers)
+        else (step, computed_answer(f"{listed(kept)} (of those found, the citizens of {place}).", kept))
+    )
 
 
 def _beside(run: Iterator[Event], computed: Iterator[Event]) -> Iterator[Event]:

@@ -276,16 +276,18 @@ def _no_such_role(asked: str, answers: Sequence[str], operations: Sequence[Opera
     if role not in HELD_BY_ONE or len(answers) < _FEW or not paths:
         return ""
     said = {word for path in paths for part in (path.entities[0], *path.relations) for word in fold(part).split()}
-    return (
-        ""
-        if role in said or (role in ("ceo", "boss") and "executive" in said)
-        else f"What I find is {listed(list(answers), 8)}; which of them the {role} is, I cannot tell."
-    )
+    if role in said or (role in ("ceo", "boss") and "executive" in said):
+        return ""
+    return f"What I find is {listed(list(answers), 8)}; which of them the {role} is, I cannot tell."
 
 
-_GENDERS = {"woman": "woman", "man": "man", "girl": "woman", "actress": "woman", "lady": "woman", "female": "woman"}
-_GENDERS |= dict.fromkeys("mother daughter sister wife aunt niece grandmother queen princess".split(), "woman")
-_GENDERS |= dict.fromkeys("father son brother husband uncle nephew grandfather king prince".split(), "man")
+_GENDERS = {
+    **dict.fromkeys(
+        "woman girl actress lady female mother daughter sister wife aunt niece queen princess".split(), "woman"
+    ),
+    **dict.fromkeys("man father son brother husband uncle nephew grandfather king prince".split(), "man"),
+    "grandmother": "woman",
+}
 _ASKS_FOR_ONE = re.compile(
     rf"(?:who|which|what)(?: (?:is|was|are|were))?(?: the)?(?: [\w-]+)? (?P<one>{'|'.join(_GENDERS)})\b(?!['’])",
     re.IGNORECASE,
